@@ -11,11 +11,11 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// A run that takes longer in real time is called hanging.
+/// A run that takes longer in real time counts as hanging.
 const HANG: Duration = Duration::from_secs(60);
 const USAGE: &str = "hammer calls|adversary RUNS [--seed N] [--from RUN] [--keep DIRECTORY]";
 
-/// The run that is under way. A panic under a C function ends the program at once, so the hook is the one to name it.
+/// The run in progress. A panic below a C function aborts the program at once, so the panic hook must name the run.
 static RUN: AtomicU64 = AtomicU64::new(0);
 
 struct Order {
@@ -45,7 +45,7 @@ fn order(words: &[String]) -> Option<Order> {
     Some(order)
 }
 
-/// A number stands for itself, any other text for a number.
+/// A number is used as is, any other text is hashed to a number.
 fn seed(text: &str) -> u64 {
     text.parse().unwrap_or_else(|_| Rng::new(0).fork(text).next_u64())
 }
@@ -61,7 +61,7 @@ fn input(seed: u64, run: u64) -> Vec<u8> {
     bytes
 }
 
-/// Ends the program when one run does not end.
+/// Ends the program when a run does not end.
 fn watch() {
     let mut last = u64::MAX;
     loop {
@@ -75,7 +75,7 @@ fn watch() {
     }
 }
 
-/// Where the input of this run is kept while it is under way, and afterwards if it fails.
+/// Where the input of this run is stored during the run, and afterwards if the run fails.
 fn place(order: &Order, target: &str, run: u64) -> Option<PathBuf> {
     order.keep.as_ref().map(|directory| directory.join(format!("{target}-seed-{}-run-{run}", order.seed)))
 }
@@ -104,7 +104,7 @@ fn main() -> ExitCode {
         match catch_unwind(|| (order.play)(&bytes)) {
             Ok(tally) => {
                 if let Some(path) = &place {
-                    // Whoever removed it meant it.
+                    // A removed file was removed on purpose.
                     let _ = std::fs::remove_file(path);
                 }
                 total.steps += tally.steps;

@@ -1,9 +1,9 @@
-//! Two endpoints, and an adversary between them who drops, doubles, delays, cuts and marks packets, and in half of the games
+//! Two endpoints, and between them an adversary that drops, duplicates, delays, cuts and marks packets, and in half of the games
 //! also changes headers and forges segments and ICMP messages.
 //!
-//! Afterwards nobody interferes. Whatever was done before: the books balance at every step, what is read is a prefix of what
-//! was written, nobody waits without a timer for something that is not acknowledged, and everything ends when both
-//! applications have let go. Where nothing was forged, every byte arrives and both sides close normally.
+//! Later the adversary stops. Whatever it did before: the books balance at every step, what is read is a prefix of what was
+//! written, neither endpoint waits without a timer for something unacknowledged, and all connections end once both applications
+//! have closed. Where nothing was forged, every byte arrives and both sides close normally.
 
 mod settings;
 mod side;
@@ -20,12 +20,12 @@ use wire::{Ecn, Flags, IcmpKind, IpRepr, MAX_HEADER, TcpRepr, Unreachable, icmp}
 
 const PORT: u16 = 80;
 const DELAY: Duration = Duration::from_millis(10);
-/// The adversary goes when the input ends, or after this time: before the peers would give up.
+/// The adversary stops when the input ends, or after this time: before the peers would give up.
 const PRESENCE: Duration = Duration::from_secs(20);
-/// Most moments of a game at which something happens.
+/// Maximum number of moments in a game at which something happens.
 const MOMENTS: u32 = 50_000;
 
-/// A packet on its way: its header (or all of an ICMP message), and which bytes of the stream it carries.
+/// A packet in transit: its header (or all of an ICMP message), and which bytes of the stream it carries.
 #[derive(Clone, Debug)]
 struct Parcel {
     to: usize,
@@ -39,7 +39,7 @@ pub fn adversary(bytes: &[u8]) {
     play(bytes);
 }
 
-/// As [`adversary`], and tells how much happened.
+/// As [`adversary`], and returns how much happened.
 pub fn play(bytes: &[u8]) -> Tally {
     let mut game = Game::new(Input::new(bytes));
     while game.tally.steps < u64::from(MOMENTS) && game.moment() {
@@ -59,7 +59,7 @@ struct Game<'a> {
     begin: Instant,
     forges: bool,
     path_mtu: u32,
-    /// First number after a SYN, and place in the stream, of the packet that left last.
+    /// The first number after a SYN, and the place in the stream, of the last packet that left.
     origin: (SeqNum, u64),
     tally: Tally,
 }
@@ -104,7 +104,7 @@ impl<'a> Game<'a> {
         self.sides.iter().filter_map(|side| side.stack.next_deadline()).chain(arrival).min()
     }
 
-    /// Goes on to where something happens next; whether there is such a moment.
+    /// Advances to the next event; returns whether there is one.
     fn moment(&mut self) -> bool {
         let Some(at) = self.next() else { return false };
         self.now = self.now.max(at);
@@ -146,7 +146,7 @@ impl<'a> Game<'a> {
         }
     }
 
-    /// A packet leaves `from`; the path and the adversary have it.
+    /// A packet leaves `from`, and enters the path under the adversary's control.
     fn carry(&mut self, from: usize, header: &[u8], len: u32, place: &Place) {
         let (ip, tcp) = wire::parse(header, len).expect("what leaves is well-formed");
         if tcp.flags.contains(Flags::SYN) {
@@ -181,7 +181,7 @@ impl<'a> Game<'a> {
         }
     }
 
-    /// Something that `from` never sent, or that the network never said.
+    /// A forged packet: one that `from` never sent, or that the network never reported.
     fn forge(&mut self, from: usize, ip: IpRepr, tcp: &TcpRepr, len: u32, header: &[u8]) {
         let (what, near) = (self.input.byte(), u32::from(self.input.short()));
         let mut forged = *tcp;
@@ -215,10 +215,10 @@ impl<'a> Game<'a> {
         self.enqueue(Parcel { to, header, offset: 0, len: 0 }, DELAY);
     }
 
-    /// A segment goes to the other side. Its bytes are those that stand there in the sender's stream, as far as there are.
+    /// A segment goes to the other side. Its bytes are those at these positions of the sender's stream, as far as they exist.
     fn post(&mut self, from: usize, ip: IpRepr, tcp: &TcpRepr, len: u32, delay: Duration) {
         let side = &self.sides[from];
-        // Whoever opens a connection in another's name, with data to be believed at once, has a stream of its own.
+        // A forger that opens a connection in another host's name, with data accepted at once, has its own stream.
         let stranger = tcp.flags.contains(Flags::SYN) && !side.isses.contains(&tcp.seq);
         if stranger && self.sides[1 - from].conn.is_none() {
             return;
@@ -237,7 +237,7 @@ impl<'a> Game<'a> {
         self.on_the_way.insert((self.now + delay, self.sent), parcel);
     }
 
-    /// Nothing happens any more, or it takes too long.
+    /// Whether no event remains, or the game takes too long.
     fn judge(&self) {
         assert!(self.next().is_none(), "no end: {:?}", self.states());
         for (side, other) in [(0, 1), (1, 0)].map(|(side, other)| (&self.sides[side], &self.sides[other])) {
@@ -262,7 +262,7 @@ impl<'a> Game<'a> {
         })
     }
 
-    /// Both applications are gone: so is everything they left, after some time.
+    /// Both applications have gone: eventually so is all the state they left.
     fn let_go(&mut self) {
         for side in &mut self.sides {
             let mut off = Off;

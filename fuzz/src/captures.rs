@@ -1,4 +1,5 @@
-//! Captures that nobody here made: whatever the bytes, the analysis ends, its books balance, and it can be written down.
+//! Captures from outside the project: whatever the bytes, the analysis terminates, its books balance, and its result can be
+//! written.
 
 use trace_io::capture::{DirectionReport, FlowReport, analyze};
 
@@ -26,7 +27,7 @@ fn judge(flow: &FlowReport) {
     let costs: Vec<f64> = flow.verdict.iter().map(|finding| finding.cost_ms).collect();
     assert!(costs.is_sorted_by(|a, b| a >= b), "the costliest comes first: {costs:?}");
     let line = serde_json::to_string(flow).expect("a report can be written");
-    // JSON has no word for what is no number: it would stand there as null, and does not.
+    // JSON cannot represent NaN or infinity: they would appear as null, which must not happen.
     for finding in &flow.verdict {
         assert!(finding.evidence.values().all(|value| value.is_finite()), "{line}");
     }

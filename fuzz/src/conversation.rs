@@ -1,5 +1,5 @@
-//! Any sequence of segments, application calls and waits against an endpoint, opened either way: no panic, books that
-//! balance after every step, a bounded number of answers, and a received stream that is what its positions say.
+//! Any sequence of segments, application calls and waits against an endpoint, opened from either side: no panic, books that
+//! balance after every step, a bounded number of answers, and a received stream that matches its positions.
 
 use base::{Duration, Instant, Rng, SeqNum, SeqRange};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -18,17 +18,17 @@ const PORT: u16 = 80;
 /// The peer's initial sequence number, close to the wrap.
 const PEER_ISS: SeqNum = SeqNum(u32::MAX - 3000);
 
-/// Bytes of one step: what to do, and seven bytes of how.
+/// Bytes of one step: the action, and seven bytes of parameters.
 const STEP: usize = 8;
 
-/// Plays the input: one byte chooses the configuration, each following group of eight is a step.
+/// Plays the input: one byte selects the configuration, each following group of eight is a step.
 pub fn conversation(bytes: &[u8]) {
     let Some((&choice, steps)) = bytes.split_first() else { return };
     let mut game = Game::new(choice);
     for step in steps.as_chunks::<STEP>().0.iter().take(500) {
         game.step(step);
     }
-    // Whatever was said, time alone must neither hang nor break the endpoint.
+    // Whatever came before, the passage of time alone must neither hang nor break the endpoint.
     for _ in 0..200 {
         game.wait(Duration::from_secs(120));
     }
@@ -104,7 +104,7 @@ impl Game {
         self.turn(None);
     }
 
-    /// The segment a well-behaved peer would open with.
+    /// The segment with which a well-behaved peer would open.
     fn open_handshake(&mut self, what: u8) {
         let mut repr = self.repr(Flags::SYN, PEER_ISS);
         repr.ack = (self.local_port != PORT).then_some(self.iss + 1);
@@ -124,7 +124,7 @@ impl Game {
         }
     }
 
-    /// Numbers are offsets from both sides' first bytes, so that most of them matter.
+    /// Numbers are offsets from both sides' first bytes, so that most of them are relevant.
     fn segment(&mut self, what: u8, x: u16, y: u16, [e, f, g]: [u8; 3]) {
         let flags = match what >> 4 {
             0 => Flags::from_bits(e),

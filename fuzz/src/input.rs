@@ -1,4 +1,4 @@
-//! A fuzzer's bytes as a stream of choices. Behind its end every choice is zero.
+//! A fuzzer's bytes as a stream of choices. After its end every choice is zero.
 
 /// Where the reading is.
 #[derive(Clone, Debug)]
@@ -34,12 +34,12 @@ impl<'a> Input<'a> {
         u32::from(self.short()) | u32::from(self.short()) << 16
     }
 
-    /// A number below `bound`, which is from 1 to 256.
+    /// A number below `bound`, which is between 1 and 256.
     pub fn below(&mut self, bound: usize) -> usize {
         usize::from(self.byte()) % bound
     }
 
-    /// One of these, of which there are up to 256.
+    /// One of these items, at most 256.
     pub fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len())]
     }

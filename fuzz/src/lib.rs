@@ -1,8 +1,8 @@
 //! Fuzz targets as plain functions from bytes, each asserting what must hold for any input.
 //!
 //! A target is one file here, one line in [`TARGETS`], one directory `corpus/<target>` with its seeds, and one program in
-//! `fuzz_targets/` for `cargo +nightly fuzz run --features libfuzzer <target>`. On stable, `tests/replay.rs` runs every
-//! kept input through its target; an input that once failed is kept under a name that says why.
+//! `fuzz_targets/` for `cargo +nightly fuzz run --features libfuzzer <target>`. On stable, `tests/replay.rs` runs every stored
+//! input through its target; an input that once failed is stored under a name that says why.
 #![forbid(unsafe_code)]
 
 pub mod adversary;
@@ -20,7 +20,7 @@ pub use packetdrill_calls::packetdrill_calls;
 pub use toml_files::toml_files;
 pub use wire_parse::wire_parse;
 
-/// Judges one input; panics when something that must hold does not.
+/// Checks one input; panics when a required property does not hold.
 pub type Target = fn(&[u8]);
 
 /// Every target, under the name of its corpus and its program.
@@ -33,11 +33,11 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("wire_parse", wire_parse),
 ];
 
-/// What has happened in a run of a target that plays a game.
+/// What happened in a run of a target that plays a game.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     /// Steps of the game.
     pub steps: u64,
-    /// Packets that were delivered to a stack, and packets that left one.
+    /// Packets delivered to a stack, and packets that left one.
     pub packets: u64,
 }

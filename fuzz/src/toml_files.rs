@@ -1,4 +1,4 @@
-//! Any text as a profile and as an experiment: what is refused is refused with a place and a remedy, never with a panic.
+//! Any text as a profile and as an experiment: a rejection must state a place and a remedy, and never panic.
 
 use lab::spec;
 
@@ -8,7 +8,7 @@ pub fn toml_files(bytes: &[u8]) {
     match profiles::load(&[("fuzzed", text)]) {
         Ok(read) => {
             for profile in &read {
-                // A profile that was accepted can be shown and built from.
+                // An accepted profile can be displayed and used to build a configuration.
                 let _ = profiles::table::markdown(&profiles::table::one(profile));
                 let _ = profile.config();
             }

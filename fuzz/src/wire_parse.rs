@@ -2,9 +2,9 @@
 
 use wire::{IpRepr, MAX_HEADER, TcpRepr, checksum, emit, icmp, parse, split};
 
-/// Cuts, parses, emits and parses again, and takes every checksum on the way.
+/// Cuts, parses, emits and parses again, and verifies every checksum along the way.
 pub fn wire_parse(bytes: &[u8]) {
-    // The parser and the verifier are total without the cut in front of them, too.
+    // The parser and the verifier must also accept any bytes without the cut before them.
     let _ = parse(bytes, 0);
     let _ = checksum::verify(bytes, &[]);
     let _ = icmp::parse(bytes);
@@ -25,7 +25,7 @@ fn refills_its_checksum(header: &[u8], payload: &[u8]) {
     let mut filled = header.to_vec();
     checksum::fill(&mut filled, payload);
     assert!(checksum::verify(&filled, payload));
-    // A right checksum has one other spelling at most: zero, which also may be written as all ones.
+    // A correct checksum has at most one other encoding: zero may also be written as all ones.
     if checksum::verify(header, payload) && filled != header {
         let differing = header.iter().zip(&filled).filter(|(before, after)| before != after).count();
         assert_eq!(differing, 2, "only the two spellings of zero");
@@ -38,7 +38,7 @@ fn reaches_a_fixed_point(ip: &IpRepr, tcp: &TcpRepr, payload: &[u8]) {
     let len = emit(ip, tcp, payload_len, &mut once);
     let (ip_again, tcp_again) = parse(&once[..len], payload_len).expect("what is emitted is well-formed");
     let mut expected = *tcp;
-    // Packed options may hold one SACK block more than padded ones.
+    // Packed options may contain one SACK block more than padded ones.
     expected.options.sack = tcp.options.sack.truncated(tcp_again.options.sack.as_slice().len());
     assert_eq!((ip_again, tcp_again), (*ip, expected));
     assert!(tcp.options.sack.as_slice().len() - expected.options.sack.as_slice().len() <= 1);

@@ -1,4 +1,4 @@
-//! Every kept input runs through its target, and the seeds of the parser are what their names say.
+//! Runs every stored input through its target, and checks that the parser's seeds are what their names say.
 
 use longhaul_fuzz::TARGETS;
 use std::fs;
@@ -9,7 +9,7 @@ fn corpora() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus")
 }
 
-/// Names and contents below `corpus/<target>`, in order of name.
+/// Names and contents below `corpus/<target>`, ordered by name.
 fn inputs(target: &str) -> Vec<(String, Vec<u8>)> {
     let directory = corpora().join(target);
     let entries = fs::read_dir(&directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
@@ -50,8 +50,8 @@ fn every_target_has_a_program() {
     }
 }
 
-/// A seed is named `<verdict>-<what>.bin`, its verdict being `ok` or the name of the malformation; what a fuzzer added
-/// has a name without a dot and claims nothing.
+/// A seed is named `<verdict>-<what>.bin`, where the verdict is `ok` or the name of the malformation; an input added by a fuzzer
+/// has a name without a dot and makes no claim.
 #[test]
 fn the_seeds_of_the_parser_are_what_their_names_say() {
     let mut verdicts = Vec::new();

@@ -1,5 +1,5 @@
-// One uPlot instance per lane: uPlot owns axes, grid and the drag that selects a span; what lies between the axes is
-// drawn through its `draw` hook, from tables of any length.
+// One uPlot instance per lane: uPlot owns the axes, the grid and the drag that selects a span; its `draw` hook draws the data
+// between the axes, from tables of any length.
 
 import uPlot from "uplot";
 import type { Frame } from "./decimate";
@@ -10,21 +10,21 @@ import type { State } from "./state";
 
 export const GUTTER = 84;
 export const MARGIN = 14;
-/** Width of a digit on an axis, CSS pixels, at most. */
+/** Maximum width of a digit on an axis, CSS pixels. */
 const DIGIT = 7.7;
 
 export interface Painter {
   /** CSS pixels, axes included. */
   height: number;
-  /** Labels under the time axis, or only its grid. */
+  /** Whether to draw labels under the time axis, or only its grid. */
   times: boolean;
   /** Unit of the vertical axis; null for none. */
   unit: Unit | null;
-  /** A drag may choose values, too. */
+  /** Whether a drag may also select a range of values. */
   boxes?: boolean;
   /** Names at places of an axis without a unit. */
   names?(): { at: number; name: string }[];
-  /** Least and greatest value to show. */
+  /** Smallest and largest value to show. */
   range(): [number, number];
   /** Returns the number of shapes. */
   draw(ctx: CanvasRenderingContext2D, frame: Frame, ratio: number): number;
@@ -86,7 +86,7 @@ export class Chart {
     };
   }
 
-  /** Without those that the edge would cut. */
+  /** Omits the labels that the edge would cut. */
   private timesThatFit(u: uPlot, splits: number[]): string[] {
     const { x0, x1 } = this.state;
     const perTime = (u.width - GUTTER - MARGIN) / (x1 - x0);
@@ -98,7 +98,7 @@ export class Chart {
     return Math.max(240, Math.floor(this.state.width));
   }
 
-  /** What a screen reader says of the picture. */
+  /** Describes the picture for a screen reader. */
   describe(label: string) {
     this.plot.ctx.canvas.setAttribute("aria-label", label);
   }
@@ -142,7 +142,7 @@ export class Chart {
     this.state.show(from, until, band);
   }
 
-  /** The moment under a point, in CSS pixels from the plot's left edge. */
+  /** The time at a point, in CSS pixels from the plot's left edge. */
   time(left: number): number {
     return this.state.x0 + (left / this.over.clientWidth) * (this.state.x1 - this.state.x0);
   }

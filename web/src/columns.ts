@@ -1,6 +1,6 @@
-// Small questions to a column.
+// Small helpers that read one column.
 
-/** Least and greatest of all values; null if there are none. */
+/** Smallest and largest of all values; null if the column is empty. */
 export function spread(values: Float64Array): [low: number, high: number] | null {
   if (values.length === 0) return null;
   let low = values[0];

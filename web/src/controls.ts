@@ -1,4 +1,4 @@
-// Everything that can be done, once: buttons and keys call the same commands.
+// Every command of the page, defined once: buttons and keys call the same ones.
 
 import { el } from "./dom";
 import * as format from "./format";
@@ -9,7 +9,7 @@ import { lastAt, lowerBound } from "./decimate";
 import { burstsOf, roundTrip, type Burst } from "./losses";
 import type { Fit, State } from "./state";
 
-/** So many round trips show a loss, its repair and what came of it. */
+/** This many round trips show a loss, its repair and the outcome. */
 const ROUND_TRIPS = 4;
 
 interface Command {
@@ -44,7 +44,7 @@ export class Controls {
     this.refresh();
   }
 
-  /** Tells those who cannot see the picture. */
+  /** Announces a change to users of screen readers. */
   say(text: string) {
     this.live.textContent = text;
   }
@@ -169,7 +169,7 @@ export class Controls {
     this.say(`${this.state.theme} theme`);
   }
 
-  /** To the next or the previous burst of losses; the span shown becomes a few bursts wide, never wider than it was. */
+  /** Jumps to the next or previous burst of losses; shows a span a few bursts wide, never wider than before. */
   private jump(direction: 1 | -1) {
     const { state, bursts } = this;
     if (bursts.length === 0) return this.say("No losses in this trace");
@@ -186,7 +186,7 @@ export class Controls {
     this.say(`${which}loss ${index + 1} of ${bursts.length}: ${burst.segments} ${burst.segments === 1 ? "segment" : "segments"}${by} at ${format.moment(burst.from)}`);
   }
 
-  /** Moves the cursor to the neighbouring event of any row, and reads it out. */
+  /** Moves the cursor to the neighbouring event of any row, and announces it. */
   private step(direction: 1 | -1) {
     const { state } = this;
     const here = state.cursor ?? (direction > 0 ? -1 : state.end + 1);

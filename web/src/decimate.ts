@@ -1,7 +1,7 @@
 // From rows to what fits on a screen: sorted columns, found by binary search, become a bounded number of shapes per
 // pixel column. Nothing here touches a canvas, so it is tested without one.
 
-/** Where a lane's data lie on the screen: device pixels, and the values at its edges. */
+/** Where a lane's data is on the screen: device pixels, and the values at its edges. */
 export interface Frame {
   width: number;
   height: number;
@@ -9,7 +9,7 @@ export interface Frame {
   x1: number;
   y0: number;
   y1: number;
-  /** Taken from a value per microsecond: what the detrended mode subtracts. */
+  /** Slope subtracted in detrended mode, in values per microsecond. */
   slope: number;
 }
 
@@ -37,12 +37,12 @@ export function lastAt(t: Float64Array, at: number): number {
   return low - 1;
 }
 
-/** Rows within a span of time, the second index excluded. */
+/** Rows within a span of time, the second index exclusive. */
 export function within(t: Float64Array, x0: number, x1: number): [number, number] {
   return [lowerBound(t, x0), lastAt(t, x1) + 1];
 }
 
-/** Least and greatest value shown in a span, the one that holds at its beginning included; null if there is none. */
+/** Smallest and largest value shown in a span, including the value in force at its start; null if there is none. */
 export function extent(t: Float64Array, v: Float64Array, x0: number, x1: number, slope: number, held: boolean): [number, number] | null {
   let [from, to] = within(t, x0, x1);
   if (held && from > 0) from -= 1;

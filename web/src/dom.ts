@@ -1,4 +1,4 @@
-// Elements in one expression.
+// Builds DOM elements in one expression.
 
 type Child = Node | string | null | undefined | false;
 type Attributes = Record<string, string | boolean | ((event: Event) => void)>;
@@ -14,7 +14,7 @@ export function el<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: At
   return node;
 }
 
-/** A small block of colour before a word. */
+/** A small block of colour in front of a word. */
 export function swatch(colour: string, shape = "line"): HTMLElement {
   const node = el("i", { class: `swatch ${shape}`, "aria-hidden": "true" });
   node.style.setProperty("--ink", colour);

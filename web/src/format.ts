@@ -1,4 +1,4 @@
-// Numbers as people read them. Decimal units throughout: kB is a thousand bytes.
+// Numbers formatted for people. Decimal units throughout: 1 kB is a thousand bytes.
 
 import type { Column, Unit } from "./payload";
 
@@ -20,7 +20,7 @@ export const rate = (value: number, digits = 4) => scaled(value, ["bit/s", "kbit
 export const span = (us: number, digits = 4) =>
   Math.abs(us) >= 1e6 ? `${Number((us / 1e6).toPrecision(digits))}${NBSP}s` : scaled(us, ["µs", "ms"], digits);
 
-/** A moment, to the microsecond. */
+/** A time, to the microsecond. */
 export const moment = (us: number) => `${(us / 1e6).toFixed(6)}${NBSP}s`;
 
 export const count = (value: number) => value.toLocaleString("en-US").replaceAll(",", "\u202f");
@@ -47,7 +47,7 @@ export function value(unit: Unit, number: number, words?: string[]): string {
 
 export const cell = (column: Column, row: number) => value(column.unit, column.values[row], column.words);
 
-/** Digits behind the point that tell multiples of `gap` apart and tell them truly. */
+/** How many decimals distinguish multiples of `gap` and show them exactly. */
 function decimalsOf(gap: number, most: number): number {
   for (let decimals = 0; decimals < most; decimals++) {
     const whole = gap * 10 ** decimals;
@@ -65,7 +65,7 @@ const AXIS_UNITS: Partial<Record<Unit, string[]>> = {
 
 const spacing = (splits: number[]) => (splits.length > 1 ? Math.abs(splits[1] - splits[0]) : Math.abs(splits[0] ?? 0) || 1);
 
-/** Labels for an axis of evenly spaced values: all in one unit, and with as many decimals as they need. */
+/** Labels for an axis of evenly spaced values: all in one unit, and with as many decimals as needed. */
 export function axis(unit: Unit, splits: number[]): string[] {
   const units = AXIS_UNITS[unit];
   if (!units) return splits.map((split) => value(unit, split));
@@ -76,7 +76,7 @@ export function axis(unit: Unit, splits: number[]): string[] {
   return splits.map((split) => (split === 0 ? "0" : `${split < 0 ? "−" : ""}${(Math.abs(split) / 1000 ** size).toFixed(decimals)}${NBSP}${units[size]}`));
 }
 
-/** Labels for the time axis: seconds with the decimals that the spacing needs. */
+/** Labels for the time axis: seconds with as many decimals as the spacing needs. */
 export function times(splits: number[]): string[] {
   const decimals = decimalsOf(spacing(splits) / 1e6, 6);
   return splits.map((split) => `${(split / 1e6).toFixed(decimals)}${NBSP}s`);

@@ -1,4 +1,4 @@
-// The top of the page: which runs these are, how fast they were and what limited them.
+// The top of the page: which runs it shows, how fast they were and what limited them.
 
 import { el, swatch } from "./dom";
 import * as format from "./format";

@@ -1,4 +1,4 @@
-// What is under the pointer: the nearest mark, told with its event's name, its fields and where it is specified.
+// The mark under the pointer: the nearest one, with its event's name, its fields and a reference to its specification.
 
 import { type Chart } from "./chart";
 import { lastAt, within } from "./decimate";
@@ -10,26 +10,26 @@ import type { Run, Table } from "./payload";
 import type { LimitsView, RowsView } from "./rows";
 import type { State } from "./state";
 
-/** How far from a mark the pointer still means it, in CSS pixels. */
+/** Maximum distance between the pointer and a mark, in CSS pixels. */
 const REACH = 9;
-/** A line is this much farther away than a mark at the same distance: marks lie on lines. */
+/** Added to a line's distance so that a mark wins over the line it is on. */
 const BEHIND = 3;
-/** More candidates than this are not told apart by a pointer. */
+/** A pointer cannot distinguish more candidates than this. */
 const MANY = 20_000;
 
 export interface Found {
   event: string;
   step: string;
-  /** What a column `v` holds. */
+  /** The meaning of the column `v`. */
   label?: string;
   run: Run;
   table: Table;
   row: number;
-  /** Where it is, in CSS pixels within the plot; what has no place gets no ring. */
+  /** Position in CSS pixels within the plot; without one, no ring is drawn. */
   at?: [x: number, y: number];
 }
 
-/** Where there is nothing, and why. */
+/** An empty place, with the reason why it is empty. */
 interface Nothing {
   event: string;
   why: string;
@@ -42,7 +42,7 @@ interface Point {
   height: number;
 }
 
-/** All of a found row but its time, as name and value; the kind of a segment is told by its event. */
+/** All fields of a found row except its time, as name and value; the event already tells a segment's kind. */
 export function fieldsOf({ table, row, label }: Found): [string, string][] {
   const columns = [...table.columns.values()].filter(({ name }) => name !== "t" && name !== "kind");
   return columns.map((column) => [column.name === "v" && label ? label : column.name, format.cell(column, row)]);
@@ -135,7 +135,7 @@ export class Tooltip {
     return best;
   }
 
-  /** The value that a line holds under the pointer, or the step next to it. */
+  /** The value of a line under the pointer, or the step next to it. */
   private onLine({ ink }: Series, run: Run, table: Table, down: (value: number, t: number) => number, { x, y, width }: Point) {
     const [at, from, until, perPixel] = this.span(x, width);
     const values = table.columns.get(columnOf(ink))!.values;
@@ -178,14 +178,14 @@ export class Tooltip {
     return { ...found, at: this.inRow(found, line, width, height) };
   }
 
-  /** Where an event of a row lies. */
+  /** The position of a row's event. */
   private inRow({ run, table, row }: Found, line: number, width: number, height: number): [x: number, y: number] {
     const { x0, x1, visible, runs } = this.state;
     const track = visible.findIndex((index) => runs[index] === run);
     return [((table.t[row] - x0) / (x1 - x0)) * width, ((line + (track + 0.5) / visible.length) / ROWS.length) * height];
   }
 
-  /** Tells an event of a row without a pointer. */
+  /** Announces a row's event without a pointer. */
   tell(found: Found, line: number) {
     if (!this.rows) return;
     const { left, top, width, height } = this.rows.getBoundingClientRect();

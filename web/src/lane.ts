@@ -1,4 +1,4 @@
-// A lane of series: its vertical range, its ink, its legend.
+// A lane of series: its vertical range, how it is drawn, its legend.
 
 import { Chart, type Painter } from "./chart";
 import { bars, extent, type Frame, lastAt, steps, within } from "./decimate";
@@ -10,19 +10,19 @@ import { markHue, runHue, tone } from "./palette";
 import type { Run, Table, Unit } from "./payload";
 import type { State } from "./state";
 
-/** An axis never spans less than this, so that nothing looks like something. */
+/** An axis never spans less than this, so that noise does not look significant. */
 const LEAST: Partial<Record<Unit, number>> = { bytes: 3000, us: 1000, bps: 100_000 };
 
-/** Below this many marks in view, each gets its letter. */
+/** With fewer marks in view than this, each gets its letter. */
 const LETTERS = 80;
-/** Below this many, each has its ends drawn, even where they touch. */
+/** With fewer than this, each mark's ends are drawn, even where they touch. */
 const ENDS = 400;
 
 export function columnOf(ink: Ink): string {
   return ink.as === "bars" ? ink.hi : ink.y;
 }
 
-/** A series of a run with something in it. */
+/** The table of a run's series, if it is not empty. */
 export function tableOf(run: Run, series: Series): Table | undefined {
   const table = run.tables.get(series.table);
   return table && table.rows > 0 ? table : undefined;
@@ -147,7 +147,7 @@ export class LaneView implements Painter {
     ctx.strokeStyle = colour;
     ctx.lineWidth = ink.width * ratio;
     ctx.lineJoin = "round";
-    // One hue for all lines of a run: this one steps back.
+    // All lines of a run share one hue: this one is drawn fainter.
     ctx.globalAlpha = ink.faint && this.state.overlaid ? 0.5 : 1;
     if (ink.dash) ctx.setLineDash(ink.dash.map((length) => length * ratio));
     ctx.beginPath();
@@ -170,7 +170,7 @@ export class LaneView implements Painter {
     ctx.fillStyle = colour;
     if (series.table === "sacks" && rows > LETTERS) ctx.globalAlpha = this.state.overlaid ? 0.3 : 0.55;
     if (ink.as === "dots") ctx.globalAlpha = 0.8;
-    // So many marks would hide whose line it is.
+    // This many marks would hide which run a line belongs to.
     if (this.state.overlaid && series.overlaid === "mark" && rows > LETTERS) ctx.globalAlpha = 0.4;
     let shapes = bars(table.t, lo, hi, frame, least, (column, top, height) => ctx.fillRect(column - (width >> 1), top, width, height));
     if (ink.as !== "bars") return shapes;
@@ -228,7 +228,7 @@ export class LaneView implements Painter {
     return shapes;
   }
 
-  /** What a screen reader says of the canvas. */
+  /** Describes the canvas for a screen reader. */
   describe(): string {
     const parts = this.lane.series.flatMap((series) =>
       this.state.runs.flatMap((run) => {
@@ -260,7 +260,7 @@ export class LaneView implements Painter {
     this.readValues();
   }
 
-  /** The lane's name, and what is not as usual about its axis. */
+  /** The lane's name, and anything unusual about its axis. */
   private fillTitle() {
     const { band, fit } = this.state;
     const slope = this.slope();
@@ -277,7 +277,7 @@ export class LaneView implements Painter {
     return first?.whyEmpty.get(this.lane.id) ?? "This trace holds nothing for this lane.";
   }
 
-  /** Series that no visible run has, each reason once. */
+  /** Series that no visible run has; lists each reason once. */
   private missing(): HTMLElement[] {
     const { state } = this;
     const reasons = new Map<string, string[]>();
@@ -314,7 +314,7 @@ export class LaneView implements Painter {
     for (const [series, node] of this.values) node.parentElement!.classList.toggle("above", series.soft === true && this.isAbove(series));
   }
 
-  /** Whether a line lies above all that is shown. */
+  /** Whether a line lies above everything that is shown. */
   private isAbove(series: Series): boolean {
     const { state } = this;
     const slope = this.slope();

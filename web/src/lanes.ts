@@ -1,12 +1,12 @@
 // The lanes and what each shows: a table of data, drawn by `plot.ts`.
 //
-// Names of events are those of the Windows provider Microsoft-Windows-TCPIP, so that a row here and a row of such a log
-// mean the same thing; the ten rows and their order are those of the graph of 2022 that made a fault visible.
+// Event names are those of the Windows provider Microsoft-Windows-TCPIP, so that a row here and a row of such a log mean the same
+// thing; the ten rows and their order are those of the 2022 graph that exposed a fault.
 
 import type { Tone } from "./palette";
 import type { Unit } from "./payload";
 
-/** How a table becomes ink. */
+/** How a table is drawn. */
 export type Ink =
   | { as: "bars"; lo: string; hi: string; wide: boolean; glyph?: string; ends?: "arrows" | "caps" }
   | { as: "steps"; y: string; width: number; dash?: number[]; faint?: boolean }
@@ -18,14 +18,14 @@ export interface Series {
   label: string;
   tone: Tone;
   ink: Ink;
-  /** What the tooltip says it is, and where it is specified. */
+  /** The event named in the tooltip, with a reference to its specification. */
   event: string;
   step: string;
-  /** May leave the lane at the top rather than press everything else flat. */
+  /** May extend beyond the top of the lane instead of flattening the rest. */
   soft?: boolean;
-  /** Which part of the time–sequence lane it belongs to; those of none never make it higher. */
+  /** The part of the time–sequence lane it belongs to; a series of neither part never enlarges the lane. */
   part?: "sent" | "acks";
-  /** When runs are overlaid: its own colour still, or the stronger one of the run's two hues. */
+  /** With overlaid runs: still its own colour, or the stronger of the run's two hues. */
   overlaid?: "own" | "mark";
 }
 
@@ -146,10 +146,10 @@ export const LANES: Lane[] = [
   },
 ];
 
-/** What kept the sender from sending more, moment by moment. */
+/** What limited the sender at each moment. */
 export const LIMITS = { id: "limits", title: "Limited by", table: "limits" };
 
-/** What each cause means, and where that is specified. */
+/** The meaning of each cause, with a reference to its specification. */
 export const CAUSES: Record<string, string> = {
   "congestion window": "RFC 5681 §3.1: cwnd was full, and no more may be in flight",
   "receive window": "RFC 9293 §3.8.6: SND.WND was full, and the receiver permits no more",
@@ -166,7 +166,7 @@ export interface Row {
   step: string;
 }
 
-/** The event rows, in the order of the graph of 2022. */
+/** The event rows, in the order of the 2022 graph. */
 export const ROWS: Row[] = [
   { table: "row/reordered", label: "Packet reordering", step: "What the network did, from the emulator or the receiver: a packet arrived after one sent later" },
   { table: "row/early", label: "TcpEarlyRetransmit (FACK, RACK)", step: "RFC 8985 §6.2, RFC 6675 §5: lost by time or by sequence, before three duplicate ACKs" },

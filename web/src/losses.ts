@@ -1,4 +1,4 @@
-// Losses as a person meets them: bursts, not segments.
+// Losses as bursts, which is how a user sees them, not as single segments.
 
 import { split, type Run } from "./payload";
 
@@ -6,21 +6,22 @@ export interface Burst {
   from: number;
   until: number;
   segments: number;
-  /** Which detectors gave them up. */
+  /** Which detectors declared them lost. */
   by: string[];
 }
 
-/** Two losses closer than this belong together, if no round-trip time is known. */
+/** Losses closer together than this belong to one burst, if no round-trip time is known. */
 const APART_US = 50_000;
 
 const REPAIRS = { fast: "fast retransmission", sack: "SACK retransmission", timeout: "timeout retransmission", probe: "tail loss probe" };
 
-/** What a run took for a round trip last, in microseconds; null if it measured none. */
+/** A run's latest round-trip time, in microseconds; null if it measured none. */
 export function roundTrip(run: Run): number | null {
   return run.tables.get("min_rtt")?.columns.get("v")?.values.at(-1) ?? null;
 }
 
-/** Losses of a run, a round trip apart or more: the sender's word, else its retransmissions, else what the network knows. */
+/** Losses of a run, at least a round trip apart: as marked by the sender, else its retransmissions, else as known to the network.
+/** */
 export function burstsOf(run: Run): Burst[] {
   const told = run.tables.get("row/lost");
   const times: { at: number; by: string }[] = [];

@@ -1,4 +1,4 @@
-// The page: reads what it carries, builds the lanes, draws.
+// The page: parses its embedded data, builds the lanes, draws.
 
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
@@ -15,7 +15,7 @@ import { summary } from "./summary";
 
 declare global {
   interface Window {
-    /** For tests and measurements: what is shown, and what the last frame cost. */
+    /** For tests and measurements: what is shown, and how long the last frame took. */
     longhaul?: State;
   }
 }
@@ -61,7 +61,7 @@ async function start() {
   });
   state.drawNow();
   performance.mark("longhaul-drawn");
-  // The words need a look at every value, and can wait until the picture is seen.
+  // The summary has to read every value, and can wait until the picture is visible.
   await new Promise((seen) => requestAnimationFrame(() => setTimeout(seen)));
   for (const view of [...lanes, limits, rows]) view.chart.describe(view.describe());
   window.longhaul = state;

@@ -1,5 +1,5 @@
-// Colours by meaning. "tcptrace" keeps the conventions of that tool's graphs (data, green ACKs, yellow window, purple
-// SACKs, red R); "wireshark" those of Wireshark's tcptrace graph. Both exist for light and for dark paper.
+// Colours by meaning. "tcptrace" keeps the conventions of that tool's graphs (data, green ACKs, yellow window, purple SACKs, red
+// R); "wireshark" those of Wireshark's tcptrace graph. Both exist for light and dark backgrounds.
 
 export type Scheme = "tcptrace" | "wireshark";
 export type Theme = "light" | "dark";
@@ -46,7 +46,7 @@ const WIRESHARK: Partial<Record<Tone, Pair>> = {
   sack: ["#cc0000", "#f57900"],
 };
 
-/** One hue a run, when several are shown on the same axes. */
+/** One hue per run, when several are shown on the same axes. */
 const RUNS: readonly Pair[] = [
   ["#2563eb", "#60a5fa"],
   ["#c2410c", "#fb923c"],
@@ -56,7 +56,7 @@ const RUNS: readonly Pair[] = [
   ["#4d7c0f", "#a3e635"],
 ];
 
-/** The same, for what has to stand out from a run's own line: retransmissions. */
+/** Hues for marks that must stand out from a run's own line: retransmissions. */
 const MARKS: readonly Pair[] = [
   ["#0c1f6b", "#c7dcff"],
   ["#7a1d04", "#ffd9bf"],

@@ -1,8 +1,8 @@
-// What the page is given: `crates/report/src/payload.rs` writes it, this file reads it.
+// The page's data: `crates/report/src/payload.rs` writes it, this file reads it.
 //
 // A run is a set of named tables; a table is a set of named columns of equal length, sorted by the column `t`
-// (microseconds since the connection's first packet). All numbers travel in one block of little-endian arrays, deflated
-// and in base64; a column says where in the block it begins. Columns of type u32 hold differences to the row before.
+// (microseconds since the connection's first packet). All numbers are stored in one block of little-endian arrays, deflated and
+// base64-encoded; a column says where in the block it begins. Columns of type u32 hold differences from the previous row.
 
 export const FORMAT = 1;
 
@@ -12,7 +12,7 @@ interface ColumnJson {
   name: string;
   unit: Unit;
   type: "u8" | "u16" | "u32" | "f64";
-  /** Bytes into the block. */
+  /** Offset into the block, in bytes. */
   at: number;
   words?: string[];
 }
@@ -35,7 +35,7 @@ interface PayloadJson {
   block: string;
 }
 
-/** One column; a text column holds indices into `words`. Its numbers are made when somebody asks: most are for hovering. */
+/** One column; a text column holds indices into `words`. Its numbers are decoded on demand: most are needed only for hovering. */
 export class Column {
   private made: Float64Array | null = null;
 
@@ -90,11 +90,11 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** By hand: a blob and a response in between take half as long again. */
+/** Fed by hand: going through a blob and a response takes half as long again. */
 async function inflate(base64: string): Promise<ArrayBuffer> {
   const { readable, writable } = new DecompressionStream("deflate-raw");
   const writer = writable.getWriter();
-  // What goes wrong here is told to the reader as well.
+  // Errors here also reach the reader.
   const written = Promise.allSettled([writer.write(bytesOf(base64)), writer.close()]);
   const parts: Uint8Array[] = [];
   let bytes = 0;
@@ -115,7 +115,7 @@ async function inflate(base64: string): Promise<ArrayBuffer> {
 
 const BYTES = { u8: 1, u16: 2, u32: 4, f64: 8 };
 
-/** The values of a column that lies within the block. */
+/** The values of a column that lies inside the block. */
 function numbersOf(column: ColumnJson, rows: number, block: ArrayBuffer): Float64Array {
   const part = block.slice(column.at, column.at + rows * BYTES[column.type]);
   switch (column.type) {
@@ -150,7 +150,7 @@ function tableOf(name: string, json: RunJson["tables"][string], block: ArrayBuff
   return { rows: json.rows, t: t.values, columns };
 }
 
-/** The rows of `table` by what their text column `by` says, word by word. */
+/** The rows of `table` grouped by the word in their text column `by`. */
 export function split(table: Table, by: string): Map<string, Table> {
   const column = table.columns.get(by);
   const parts = new Map<string, Table>();
@@ -174,7 +174,7 @@ export function split(table: Table, by: string): Map<string, Table> {
   return parts;
 }
 
-/** Reads what the page carries. Throws an `Error` that names what is wrong. */
+/** Parses the page's data. Throws an `Error` that names what is wrong. */
 export async function decode(text: string): Promise<Payload> {
   const json = JSON.parse(text) as PayloadJson | null;
   if (!json) throw new Error("this file is the empty viewer: `longhaul view TRACE` puts a trace into it");

@@ -30,7 +30,7 @@ export class RowsView implements Painter {
     return [0, ROWS.length];
   }
 
-  /** The legend's numbers, for it may stand far away. */
+  /** The numbers of the legend, repeated because the legend may be far away. */
   names() {
     return ROWS.map((_, line) => ({ at: ROWS.length - line - 0.5, name: String(line + 1) }));
   }
@@ -97,7 +97,7 @@ export class RowsView implements Painter {
     this.legend.replaceChildren(el("h3", { id: "lane-events", class: "sr" }, "Events"), el("ol", {}, ...lines), ...this.whys());
   }
 
-  /** Why rows are empty that another trace would fill, each reason once. */
+  /** Why rows are empty that another trace would fill; each reason once. */
   private whys(): HTMLElement[] {
     const { state } = this;
     return state.visible.flatMap((index) => {
@@ -113,7 +113,7 @@ export class RowsView implements Painter {
   }
 }
 
-/** The band that tells what kept the sender from sending more. */
+/** The band that shows what limited the sender. */
 export class LimitsView implements Painter {
   readonly height: number;
   readonly times = false;

@@ -1,4 +1,4 @@
-// What is shown at the moment. One object, changed by its methods; whoever draws listens.
+// The current view. One object, changed by its methods; everything that draws subscribes to it.
 
 import { lastAt } from "./decimate";
 import type { Payload, Run } from "./payload";
@@ -11,9 +11,9 @@ export type Fit = "all" | "sent" | "acks";
 const NARROWEST = 20;
 
 export interface FrameStats {
-  /** Milliseconds the last frame took to draw. */
+  /** Time to draw the last frame, in milliseconds. */
   ms: number;
-  /** Points, bars and bands put on all canvases. */
+  /** Points, bars and bands drawn on all canvases. */
   shapes: number;
   /** Device pixels across one lane. */
   columns: number;
@@ -22,22 +22,22 @@ export interface FrameStats {
 
 export class State {
   readonly runs: Run[];
-  /** Microseconds of the longest run. */
+  /** End of the longest run, in microseconds. */
   readonly end: number;
   x0 = 0;
   x1: number;
-  /** Where the cursor stands, in microseconds; null when it is nowhere. */
+  /** Position of the cursor, in microseconds; null when there is none. */
   cursor: number | null = null;
   shown: boolean[];
   hidden = new Set<string>();
   scheme: Scheme = "tcptrace";
   theme: Theme;
   detrended = false;
-  /** What the time–sequence lane makes room for. */
+  /** Which marks the time–sequence lane must fit. */
   fit: Fit = "all";
-  /** Sequence numbers that a drag chose for that lane, detrended if it is; null for those of what is shown. */
+  /** Sequence numbers that a drag selected for that lane, detrended in detrended mode; null to fit what is shown. */
   band: [low: number, high: number] | null = null;
-  /** CSS pixels of a lane's picture, axis included; measured once a frame, because each question makes a layout. */
+  /** Width of a lane's picture in CSS pixels, axis included; measured once a frame, because each query forces a layout. */
   width = 0;
   readonly stats: FrameStats = { ms: 0, shapes: 0, columns: 0, frames: 0 };
   /** Whether a frame is being drawn right now. */
@@ -72,7 +72,7 @@ export class State {
     return this.visible.length > 1;
   }
 
-  /** Mean rate of the first visible run, in sequence numbers per microsecond; what the detrended mode takes away. */
+  /** Mean rate of the first visible run, in sequence numbers per microsecond; the detrended mode subtracts it. */
   get slope(): number {
     if (!this.detrended) return 0;
     const run = this.runs[this.visible[0] ?? 0];
@@ -97,14 +97,14 @@ export class State {
     this.redraw();
   }
 
-  /** Makes the span `factor` times as wide; `around` stays where it is. */
+  /** Makes the span `factor` times as wide; `around` keeps its position. */
   zoom(factor: number, around?: number) {
     const inside = this.cursor !== null && this.cursor >= this.x0 && this.cursor <= this.x1;
     const centre = around ?? (inside ? this.cursor! : (this.x0 + this.x1) / 2);
     this.show(centre - (centre - this.x0) * factor, centre + (this.x1 - centre) * factor, this.x1 - this.x0 < this.end ? this.band : null);
   }
 
-  /** Moves by a share of the span; a band of sequence numbers goes with the data. */
+  /** Moves by a fraction of the span; a band of sequence numbers moves with the data. */
   pan(share: number) {
     const width = this.x1 - this.x0;
     const from = Math.min(Math.max(0, this.x0 + width * share), this.end - width);
@@ -113,7 +113,7 @@ export class State {
     this.show(from, from + width, this.band && [this.band[0] + risen, this.band[1] + risen]);
   }
 
-  /** What the first visible run had acknowledged at a moment. */
+  /** What the first visible run had acknowledged at a given time. */
   private acked(at: number): number {
     const acks = this.runs[this.visible[0] ?? 0].tables.get("acks");
     if (!acks || acks.rows === 0) return 0;
@@ -139,7 +139,7 @@ export class State {
     this.pending = requestAnimationFrame(() => this.drawNow());
   }
 
-  /** Draws at once; what the first picture and the measurements use. */
+  /** Draws at once; used by the first picture and by measurements. */
   drawNow() {
     cancelAnimationFrame(this.pending);
     this.pending = 0;

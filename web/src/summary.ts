@@ -1,4 +1,4 @@
-// The picture as a table, for those who cannot see it or would rather read.
+// The picture as a table, for readers who cannot see it or prefer text.
 
 import { spread } from "./columns";
 import { el } from "./dom";
@@ -41,7 +41,7 @@ function tableFor(state: State): HTMLElement {
   return el("table", { class: "summary" }, el("caption", { class: "sr" }, "Every lane in numbers"), el("thead", {}, head), body);
 }
 
-/** Closed at first, and filled when it is opened. */
+/** Closed at first; filled when it is opened. */
 export function summary(state: State): HTMLElement {
   const scroll = el("div", { class: "scroll" });
   const fill = () => scroll.childElementCount === 0 && scroll.append(tableFor(state));

@@ -1,4 +1,4 @@
-// The story that the viewer exists for, told with traces of the program itself: a sender that recognises D-SACKs and one
+// The story for which the viewer exists, shown with traces of the program itself: a sender that recognises D-SACKs and one
 // that does not, on a path that reorders.
 
 import assert from "node:assert/strict";

@@ -1,7 +1,7 @@
-//! The units everyone shares: time, sequence numbers, byte counts, rates and a frozen random generator.
+//! The units shared by all crates: time, sequence numbers, byte counts, rates and a frozen random generator.
 //!
-//! Nothing here knows a protocol. Everything is an integer, so that the same inputs give the same bits on every
-//! machine and in every build profile.
+//! This crate knows no protocol. Everything is an integer, so that the same inputs give the same bits on every machine and in
+//! every build profile.
 #![forbid(unsafe_code)]
 #![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
 

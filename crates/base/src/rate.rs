@@ -22,7 +22,7 @@ impl Rate {
     pub const fn bits_per_sec(self) -> u64 {
         self.0
     }
-    /// How long `bytes` take to pass, rounded up to a nanosecond.
+    /// Returns how long `bytes` take to pass, rounded up to a nanosecond.
     #[inline]
     pub fn time_for(self, bytes: u64) -> Duration {
         match bytes.checked_mul(8_000_000_000) {
@@ -35,7 +35,7 @@ impl Rate {
         let ns = (u128::from(bytes) * 8_000_000_000).div_ceil(u128::from(self.0));
         Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX))
     }
-    /// How many whole bytes pass in `span`.
+    /// Returns how many whole bytes pass in `span`.
     pub fn bytes_in(self, span: Duration) -> u64 {
         let bytes = u128::from(self.0) * u128::from(span.as_nanos()) / 8_000_000_000;
         u64::try_from(bytes).unwrap_or(u64::MAX)

@@ -34,12 +34,12 @@ impl Rng {
 
     /// An independent stream named `label`, e.g. `link/a→b/loss`.
     ///
-    /// It depends on the seed and the label only, not on how much was drawn before: adding a consumer shifts no other.
+    /// It depends only on the seed and the label, not on earlier draws: adding a consumer does not shift any other.
     pub fn fork(&self, label: &str) -> Self {
         self.fork_bytes(label.as_bytes())
     }
 
-    /// [`Self::fork`] by a label that stands in a buffer.
+    /// [`Self::fork`] with a label in a buffer.
     pub fn fork_bytes(&self, label: &[u8]) -> Self {
         // FNV-1a over the label; the seed enters before and after, so that equal labels under related seeds differ.
         let mut hash = 0xcbf2_9ce4_8422_2325 ^ split_mix(self.seed);
@@ -65,8 +65,8 @@ impl Rng {
 
     /// A number from `0` up to but not including `bound`; zero when `bound` is zero. Draws exactly once.
     ///
-    /// Multiply-and-shift; its bias of at most `bound / 2^64` is far below what any experiment can see, and one draw
-    /// a call keeps draws aligned with packet indices.
+    /// Multiply-and-shift; its bias of at most `bound / 2^64` is far below what any experiment can detect, and one draw per call
+    /// keeps draws aligned with packet indices.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64

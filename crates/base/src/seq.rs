@@ -1,7 +1,7 @@
 //! Sequence numbers modulo 2^32 (RFC 9293 §3.4) and half-open ranges of them.
 //!
-//! Comparison is serial: `a` is before `b` when the shortest way round the circle from `a` to `b` is forwards. `Ord` is
-//! missing, because serial order is not transitive and a sorted collection of arbitrary numbers would be a trap.
+//! Comparison is serial: `a` is before `b` if the shortest way round the circle from `a` to `b` is forwards. `Ord` is missing,
+//! because serial order is not transitive and a sorted collection of arbitrary numbers would be wrong.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub};

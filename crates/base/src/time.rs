@@ -1,7 +1,7 @@
 //! Virtual or monotonic time in whole nanoseconds.
 //!
-//! `Instant` has no `now()`: a moment enters the core only as an argument. Arithmetic saturates, because a deadline
-//! beyond the end of time is simply never reached, while a panic on a wire-supplied number would be a defect.
+//! `Instant` has no `now()`: a moment enters the core only as an argument. Arithmetic saturates, because a deadline beyond the
+//! end of time is simply never reached, while a panic caused by a number from the network would be a bug.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -64,7 +64,7 @@ impl Duration {
     pub fn scale(self, num: u64, den: u64) -> Self {
         Self(u64::try_from(u128::from(self.0) * u128::from(num) / u128::from(den)).unwrap_or(u64::MAX))
     }
-    /// The smallest multiple of `tick` that is not shorter than this span; a zero `tick` leaves it alone.
+    /// Returns the smallest multiple of `tick` that is not shorter than this span; a zero `tick` returns it unchanged.
     pub fn round_up_to(self, tick: Self) -> Self {
         if tick.0 == 0 { self } else { Self(self.0.div_ceil(tick.0).saturating_mul(tick.0)) }
     }

@@ -30,9 +30,9 @@ pub struct CcConfig {
     pub pacing: PacingConfig,
     /// When the window counts as used, so that it may grow.
     pub validation: CwndValidation,
-    /// What becomes of a window that is not used.
+    /// How to treat an unused window.
     pub idle_restart: IdleRestart,
-    /// What opens the window.
+    /// Which bytes open the window.
     pub growth: GrowthCount,
 }
 
@@ -43,36 +43,36 @@ pub enum GrowthCount {
     /// The bytes that the cumulative acknowledgement advanced by.
     #[default]
     Acknowledged,
-    /// Of these, and of what is newly SACKed with them, the bytes that nothing had reported before; on a path that reorders
-    /// more widely than loss detection allows for, also what is only SACKed. For senders that keep chunks; others go by
+    /// Of these and of newly SACKed bytes, those that no earlier ACK had reported; on a path that reorders more widely than loss
+    /// detection tolerates, bytes that are only SACKed count as well. For senders that keep chunks; others use
     /// [`Self::Acknowledged`].
     Delivered,
 }
 
-/// When the window counts as used (RFC 7661 §4.1, RFC 9438 §5.8). The endpoint, which knows what was sent, applies it.
+/// When the window counts as used (RFC 7661 §4.1, RFC 9438 §5.8). The endpoint applies it, because it knows what was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CwndValidation {
-    /// When it stopped something in the flight that is acknowledged, or, in slow start, when half of it was in flight.
+    /// When it stopped a segment of the acknowledged flight or, in slow start, when half of it was in flight.
     #[default]
     HalfUsed,
-    /// When it was filled in the last window of data, or, in slow start, while it is less than twice what was outstanding.
-    /// For senders that keep chunks, whose bursts seldom end where the window does; others go by [`Self::HalfUsed`].
+    /// When it was filled in the last window of data or, in slow start, while it is less than twice the outstanding data. For
+    /// senders that keep chunks, whose bursts rarely end where the window does; others use [`Self::HalfUsed`].
     PacketsOut,
 }
 
-/// What becomes of a window that is not used. The endpoint, which has the clock, applies it.
+/// How to treat an unused window. The endpoint applies it, because it has the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdleRestart {
     /// It stays.
     #[default]
     Off,
-    /// A sender that sent nothing for more than one RTO begins again with the initial window (RFC 5681 §4.1).
+    /// A sender that sent nothing for more than one RTO restarts with the initial window (RFC 5681 §4.1).
     InitialWindow,
-    /// It stays for five minutes, then is halved for each further five minutes, but not below the initial window (RFC 7661
-    /// §4.4.3), whether the sender is silent or uses less than half of it.
+    /// It stays for five minutes, then is halved for each further five minutes, down to the initial window (RFC 7661 §4.4.3),
+    /// whether the sender is silent or uses less than half of it.
     HalvePerFiveMinutes,
-    /// After a pause of the sender it is halved for each RTO the pause lasted, but not below the initial window (RFC 2861
-    /// §3.2). With [`CwndValidation::PacketsOut`], one that was not filled for one RTO comes half way down to what was used.
+    /// After a pause it is halved for each RTO of the pause, down to the initial window (RFC 2861 §3.2). With
+    /// [`CwndValidation::PacketsOut`], a window not filled for one RTO comes half way down to the part that was used.
     HalvePerRto,
 }
 
@@ -81,7 +81,7 @@ pub enum IdleRestart {
 pub enum SlowStartConfig {
     /// Byte counting without an exit detector (RFC 5681, RFC 3465).
     Classic(ClassicConfig),
-    /// Classic HyStart: the train of ACKs and the increase of the delay end slow start (Ha & Rhee 2011).
+    /// Classic HyStart: the ACK train and the delay increase end slow start (Ha & Rhee 2011).
     Hystart(HystartConfig),
     /// HyStart++ with conservative slow start (RFC 9406).
     HystartPpCss(HystartPpConfig<CssConfig>),
@@ -127,7 +127,7 @@ pub enum PacingConfig {
     },
 }
 
-/// The controller that `cfg` describes, for segments of `smss` bytes. `iss` is the initial sequence number: policies that
+/// Builds the controller that `cfg` describes, for segments of `smss` bytes. `iss` is the initial sequence number: policies that
 /// count rounds begin with the byte after it.
 ///
 /// # Panics
@@ -173,14 +173,14 @@ fn with_avoidance(
     Box::new(LossBased::new(Window::new(&cfg.initial_window, smss), slow_start, avoidance, pacing))
 }
 
-/// Finer fractions than this are refused: they mean nothing and would strain the arithmetic.
+/// Finer fractions are rejected: they would have no effect and strain the arithmetic.
 const DENOMINATOR_MAX: u64 = 1_000_000;
-/// Percentages of the pacing rate: below, a window takes longer than its round trip to leave by so much that pacing and
-/// not congestion control decides; above, nothing is paced.
+/// Percentages of the pacing rate: below, a window takes so much longer than its round trip to leave that pacing and not
+/// congestion control decides; above, nothing is paced.
 const PERCENT: core::ops::RangeInclusive<u32> = 50..=1_000;
 
 impl CcConfig {
-    /// Every leaf that is out of bounds: its dotted path, and what is wrong and would be right.
+    /// Returns every leaf that is out of bounds: its dotted path, what is wrong, and which values are valid.
     pub fn problems(&self) -> Vec<(&'static str, String)> {
         let mut found = Vec::new();
         let mut need = |holds: bool, path, what: &str| {
@@ -246,9 +246,9 @@ impl SlowStartConfig {
 }
 
 const LOW_WINDOW: (&str, &str) = ("cc.slow_start.low_window_segments", "must be at least 2");
-/// Margins and spacings: finer ones would vanish when counted in microseconds, larger ones are not noise of a path.
+/// Margins and spacings: finer ones would vanish when counted in microseconds, larger ones exceed the noise of a path.
 const SPANS: core::ops::RangeInclusive<Duration> = Duration::from_micros(1)..=Duration::from_secs(10);
-/// Spacings of ACKs: finer ones would vanish, too, and what comes further apart is not a train.
+/// Spacings of ACKs: finer ones would vanish too, and ACKs that are further apart are no train.
 const SPACINGS: core::ops::RangeInclusive<Duration> = Duration::from_micros(1)..=Duration::from_millis(65);
 const SPAN: &str = "must be between 1us and 10s";
 const BETA: &str = "must lie between 0 and 1, neither included, with at most six decimals";

@@ -1,8 +1,8 @@
-//! Congestion control: how much may be in flight. Never sees a segment, a sequence number's payload or a timer.
+//! Congestion control: how much may be in flight. Never sees a segment, a payload or a timer.
 //!
-//! The seam is [`CongestionControl`]. Most algorithms are not implementations of it but *parts* of [`LossBased`]: a
-//! [`SlowStart`] and an [`Avoidance`], each lent the [`Window`] and returning a number that the composite applies, so
-//! that no other code writes `cwnd`. [`algo::build`] is the only place that matches on configuration tags.
+//! The seam is [`CongestionControl`]. Most algorithms do not implement it but are *parts* of [`LossBased`]: a [`SlowStart`] and
+//! an [`Avoidance`], each of which borrows the [`Window`] and returns a number that the composite applies, so that no other code
+//! writes `cwnd`. [`algo::build`] is the only place that matches on configuration tags.
 #![forbid(unsafe_code)]
 #![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
 

@@ -1,21 +1,22 @@
 //! The composite of a slow-start policy and an avoidance algorithm (RFC 5681 §3.1, RFC 9438 §4).
 //!
-//! It owns the window and is the only one to write it; the parts are lent it and answer with numbers. Its rules:
+//! It owns the window and is its only writer; the parts borrow it and return numbers. Its rules:
 //!
-//! * The window grows outside fast recovery only, and only when the window was what held the sender back. The parts
-//!   see those other ACKs too (they measure time and round trips), but what they ask for is not applied.
-//! * What an ACK in slow start brings beyond `ssthresh` is dropped: it is less than one ACK's worth, and handing the rest
-//!   to avoidance would have to split a sample into two.
-//! * Avoidance begins with the first ACK that may grow a window not below `ssthresh`, which after an episode is the ACK
-//!   that ended it, so that its clock does not run during recovery.
-//! * A congestion mark may leave one segment if the sender asks for it, a loss leaves at least two (RFC 9438 §4.6), a timeout leaves one.
-//! * A slow-start policy that contends with avoidance does so above `ssthresh`, until the next congestion signal.
-//! * A timeout with nothing in flight (a lost SYN) restarts the window but says nothing about the path: nothing else
-//!   changes, and the first slow start is still the first.
-//! * Undo brings back everything saved before the first reduction of the episode, except that a window that has meanwhile
-//!   grown beyond the saved one stays (RFC 9438 §4.9). If it has also outgrown the slow start that was interrupted, only
-//!   `ssthresh` comes back, and avoidance goes on as it is. A mark is never undone, and since undoing a loss before it
-//!   would undo it too, it makes what was saved void. An avoidance that begins anew after an undo keeps what it made of the signal.
+//! * The window grows only outside fast recovery, and only if the window limited the sender. The parts see other ACKs too (they
+//!   measure time and round trips), but the growth they request is not applied.
+//! * The part of an ACK in slow start beyond `ssthresh` is dropped: it is less than one ACK's worth, and passing the rest to
+//!   avoidance would require splitting a sample.
+//! * Avoidance begins with the first ACK that may grow a window at or above `ssthresh`, which after an episode is the ACK that
+//!   ended it, so that its clock does not run during recovery.
+//! * A congestion mark may leave one segment if the sender requests it, a loss leaves at least two (RFC 9438 §4.6), a timeout
+//!   one.
+//! * A slow-start policy that competes with avoidance does so above `ssthresh`, until the next congestion signal.
+//! * A timeout with nothing in flight (a lost SYN) restarts the window but says nothing about the path: the rest of the state
+//!   stays, and the first slow start is still the first.
+//! * Undo restores everything saved before the first reduction of the episode, except that a window that has meanwhile grown
+//!   beyond the saved one stays (RFC 9438 §4.9). If it has also outgrown the slow start that was interrupted, only `ssthresh` is
+//!   restored, and avoidance continues unchanged. A mark is never undone, and since undoing an earlier loss would undo it too, a
+//!   mark discards the saved state. An avoidance that starts over after an undo keeps its state from after the signal.
 
 use crate::avoidance::Avoidance;
 use crate::control::{CcNote, CongestionControl, Pacing, Snapshot};
@@ -25,35 +26,36 @@ use crate::slow_start::{ExitCause, SlowStart, Step};
 use crate::window::Window;
 use base::{Bytes, Duration, Instant};
 
-/// A pacing sender takes no round trip for longer than this many of the shortest.
+/// A pacing sender limits its round trip to this multiple of the minimum.
 const LONGEST_RTT: u32 = 4;
 
 /// A controller put together from a slow-start policy and an avoidance algorithm.
 #[derive(Clone, Debug)]
 pub struct LossBased<S: SlowStart, A: Avoidance> {
     state: State<S, A>,
-    /// Boxed, as is what most do not use: a connection that never lost anything does not pay for it.
+    /// Boxed, because most connections do not use it: one that never lost a segment does not pay for it.
     prior: Option<Box<Prior<State<S, A>>>>,
     pacing: Option<Box<WindowPacing>>,
 }
 
-/// What became of slow start between two ACKs.
+/// A change of slow start between two ACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Untold {
     /// A signal ended it.
     Exited,
-    /// The end that had been reported was undone.
+    /// The reported end was undone.
     Resumed,
 }
 
-/// All that a reduction changes, and an undo brings back.
+/// All that a reduction changes and an undo restores.
 #[derive(Clone, Debug)]
 struct State<S, A> {
     window: Window,
     slow_start: S,
     avoidance: A,
     avoiding: Avoiding,
-    /// To be reported with the next ACK: signals themselves have no answer. (It is here because here is room for it.)
+    /// To be reported with the next ACK, because handling a signal returns nothing. (It is in this struct because it fits its
+    /// padding.)
     untold: Option<Untold>,
 }
 
@@ -61,12 +63,12 @@ struct State<S, A> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Avoiding {
     NotYet,
-    /// It has, and slow start goes on beside it, above `ssthresh`.
+    /// It has begun, and slow start continues beside it, above `ssthresh`.
     Contending,
     Begun,
 }
 
-/// What was saved, and whether the episode it belongs to still lasts: its later reductions must not overwrite it.
+/// The saved state, and whether its episode is still in progress: later reductions of it must not overwrite the state.
 #[derive(Clone, Debug)]
 struct Prior<T> {
     state: T,
@@ -82,7 +84,7 @@ enum EpisodeOf {
 impl<S: SlowStart, A: Avoidance> State<S, A> {
     //= specs/rfc9438.md#slow-start
     //# A slow start algorithm governs the window while it is below `ssthresh`.
-    /// An ACK that may grow the window.
+    /// Handles an ACK that may grow the window.
     #[inline]
     fn on_ack(&mut self, ack: &AckSample) -> Option<CcNote> {
         if self.window.in_slow_start() {
@@ -98,13 +100,13 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         None
     }
 
-    /// Whether the slow-start policy is asked.
+    /// Returns whether to ask the slow-start policy.
     #[inline]
     fn slow_starting(&self) -> bool {
         self.window.in_slow_start() || self.avoiding == Avoiding::Contending
     }
 
-    /// Apart, so that the usual way into slow start is the only one and goes straight on.
+    /// A separate function, so that the usual path through slow start stays straight.
     #[inline(never)]
     fn on_ack_beside_slow_start(&mut self, ack: &AckSample) -> Option<CcNote> {
         self.on_ack_in_slow_start(ack)
@@ -124,7 +126,7 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
             }
             Step::Contend(bytes) => return self.contend(ack, bytes),
             Step::Exit { window, cause: why } => {
-                // A window below the floor of `ssthresh` has yet to reach it.
+                // A window below the floor of `ssthresh` has not reached it yet.
                 self.window.set_ssthresh(window);
                 self.window.set_cwnd(window);
                 cause = why;
@@ -137,7 +139,7 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         Some(CcNote::SlowStartExited(cause))
     }
 
-    /// Slow start beside avoidance. The window with which this begins becomes `ssthresh`.
+    /// Runs slow start beside avoidance. The window at the start becomes `ssthresh`.
     fn contend(&mut self, ack: &AckSample, bytes: Bytes) -> Option<CcNote> {
         if self.avoiding == Avoiding::Contending {
             let growth = self.avoidance.on_ack(ack, &self.window).max(bytes);
@@ -158,7 +160,7 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         })
     }
 
-    /// Returns a note of the phase that the slow-start policy is in now.
+    /// Returns a note of the slow-start policy's current phase.
     fn phase_note(&self) -> CcNote {
         let phase = self.slow_start.phase();
         if phase == S::NAME { CcNote::ReturnedToSlowStart } else { CcNote::PhaseChanged(phase) }
@@ -225,7 +227,7 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
 
     //= specs/rfc5681.md#response-to-a-timeout
     //# A first timeout sets `ssthresh` to half the FlightSize, but to no less than two segments.
-    /// Returns what avoidance asked for, before the floor of two segments.
+    /// Returns the value that avoidance requested, before the floor of two segments.
     fn lower_ssthresh(&mut self, event: &CongestionEvent, now: Instant) -> Bytes {
         let reduced = self.avoidance.on_congestion(&self.window, event, now);
         self.window.set_ssthresh(reduced);
@@ -276,7 +278,7 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
             EpisodeKind::Open | EpisodeKind::Loss => self.state.on_ack(ack),
             EpisodeKind::Recovery => None,
         };
-        // A delay of the handshake, or of ACKs, stays in the mean for long and is not the path's.
+        // A delay of the handshake, or of ACKs, stays in the mean for long although it is not the path's.
         let longest = ack.min_rtt.map_or(Duration::MAX, |least| least * LONGEST_RTT);
         self.repace(ack.srtt.map(|srtt| srtt.min(longest)));
         if self.state.untold.is_some() { self.state.tell() } else { note }

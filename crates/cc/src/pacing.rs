@@ -8,7 +8,7 @@ use crate::control::Pacing;
 use crate::window::Window;
 use base::{Bytes, Duration, Rate};
 
-/// The present rate and where it comes from. Small, as each connection that paces has one.
+/// The current rate and its origin. Small, because each connection that paces has one.
 #[derive(Clone, Debug)]
 pub struct WindowPacing {
     slow_start_percent: u16,
@@ -19,12 +19,12 @@ pub struct WindowPacing {
 }
 
 impl WindowPacing {
-    /// Percentages of `cwnd / srtt`, and the largest burst in segments. Nothing is paced before a round trip is known.
+    /// Takes percentages of `cwnd / srtt`, and the largest burst in segments. Nothing is paced before a round trip is known.
     pub const fn new(slow_start_percent: u16, avoidance_percent: u16, quantum_segments: u32) -> Self {
         Self { slow_start_percent, avoidance_percent, quantum_segments, srtt: Duration::ZERO, rate: None }
     }
 
-    /// The window, the round trip or both have changed; `None` keeps the last round trip.
+    /// Adjusts to a change of window, round trip or both; `None` keeps the last round trip.
     #[inline]
     pub fn update(&mut self, window: &Window, srtt: Option<Duration>) {
         self.srtt = srtt.unwrap_or(self.srtt);
@@ -40,10 +40,10 @@ impl WindowPacing {
     }
 }
 
-/// `percent` of `cwnd` each `srtt`; `None` when that is not a rate.
+/// Returns `percent` of `cwnd` per `srtt`; `None` if that is not a valid rate.
 #[inline]
 fn window_rate(cwnd: Bytes, percent: u32, srtt: Duration) -> Option<Rate> {
-    // 8 bits a byte, 10^9 ns a second, 100 percent.
+    // 8 bits per byte, 10^9 ns per second, 100 percent.
     match (u64::from(cwnd) * u64::from(percent)).checked_mul(8 * 1_000_000_000 / 100) {
         Some(scaled) => Rate::from_bits_per_sec(scaled.checked_div(srtt.as_nanos())?),
         None => Rate::from_delivery(u64::from(cwnd) * u64::from(percent) / 100, srtt),

@@ -1,15 +1,15 @@
-//! What a controller receives: one struct per event, named fields, no positional flags.
+//! The inputs of a controller: one struct per event, named fields, no positional flags.
 
 use base::{Bytes, Duration, Instant, RateSample, Ratio, SeqNum};
 
-/// Where the connection stands in loss recovery.
+/// The state of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EpisodeKind {
     /// No episode.
     Open,
     /// Fast recovery: the reduction decides what is sent.
     Recovery,
-    /// After a retransmission timeout: slow start over what was lost.
+    /// After a retransmission timeout: slow start over the lost data.
     Loss,
 }
 
@@ -31,7 +31,7 @@ pub struct SentSample {
 pub struct AckSample {
     /// Ingress time of the ACK.
     pub now: Instant,
-    /// Bytes that may open the window: those the cumulative acknowledgement advanced by, or what of them is news
+    /// Bytes that may open the window: those that the cumulative acknowledgement covers, or the unreported part of them
     /// ([`crate::GrowthCount`]).
     pub acked: Bytes,
     /// Bytes newly selectively acknowledged.
@@ -58,17 +58,17 @@ pub struct AckSample {
     pub snd_una: SeqNum,
     /// One past the highest byte sent.
     pub snd_nxt: SeqNum,
-    /// Where the connection stands after this ACK.
+    /// The state of loss recovery after this ACK.
     pub episode: EpisodeKind,
-    /// The window, and not the application or the receiver, was what held the sender back in the flight this ACK
-    /// acknowledges (RFC 9438 §5.8, RFC 7661): without it the window must not grow.
+    /// The window, and not the application or the receiver, limited the sender in the flight this ACK acknowledges (RFC 9438
+    /// §5.8, RFC 7661): otherwise the window must not grow.
     pub cwnd_limited: bool,
 }
 
 /// A segment was marked lost.
 #[derive(Clone, Copy, Debug)]
 pub struct LossSample {
-    /// When the loss was recognised.
+    /// When the loss was detected.
     pub now: Instant,
     /// Its bytes.
     pub bytes: Bytes,
@@ -79,7 +79,7 @@ pub struct LossSample {
 }
 
 impl CongestionEvent {
-    /// What a signal multiplies the window by, for an algorithm that multiplies by `usual`.
+    /// Returns the factor by which a signal reduces the window, for an algorithm whose factor is `usual`.
     pub(crate) fn factor(&self, usual: Ratio) -> Ratio {
         match self {
             Self::Ecn { beta: Some(beta), .. } => *beta,
@@ -100,16 +100,16 @@ pub enum CongestionEvent {
     Ecn {
         /// Bytes outstanding.
         flight_size: Bytes,
-        /// What the window is multiplied by (RFC 8511 §3); `None` for the same as after a loss.
+        /// The factor of the window (RFC 8511 §3); `None` for the same as after a loss.
         beta: Option<Ratio>,
-        /// Segments the window is left at least: one or two.
+        /// Minimum window after the reaction, in segments: one or two.
         least_segments: u32,
     },
     /// The retransmission timer expired.
     Timeout {
         /// Bytes outstanding.
         flight_size: Bytes,
-        /// First expiry for this data: repeated ones leave `ssthresh` alone (RFC 5681 §3.1).
+        /// First expiry for this data: repeated ones do not change `ssthresh` (RFC 5681 §3.1).
         first: bool,
     },
 }

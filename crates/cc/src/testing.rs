@@ -1,7 +1,7 @@
-//! Test harness: samples, and a path that answers a window round by round.
+//! Test harness: samples, and a path that processes a window round by round.
 //!
-//! A *round* is one round trip: a window of whole segments leaves, and its ACKs come back evenly spaced. It is the
-//! picture in which the RFCs describe growth, without a network in between.
+//! A *round* is one round trip: a window of whole segments leaves, and its ACKs return evenly spaced. The RFCs describe growth in
+//! these terms, without a network in between.
 
 use crate::control::CongestionControl;
 use crate::sample::{AckSample, CongestionEvent, EpisodeKind};
@@ -35,13 +35,13 @@ pub fn app_limited(ms: u64, acked: Bytes) -> AckSample {
     AckSample { cwnd_limited: false, ..ack(ms, acked) }
 }
 
-/// What a path adds to its bare round trip.
+/// The delay that a path adds to its bare round trip.
 pub enum Delays {
-    /// Nothing; the ACKs of a round are spread over all of it.
+    /// None; the ACKs of a round are spread over all of it.
     None,
-    /// The wait behind what the path does not hold: it serves `bdp` segments in a bare round trip, and ACKs come as it does.
+    /// The queueing delay beyond the path's capacity: it serves `bdp` segments per bare round trip, and ACKs follow that rate.
     Queue { bdp: u32 },
-    /// Up to this much, at random; the ACKs are spread as without.
+    /// Up to this much, at random; the ACKs are spread as without delay.
     Jitter(Duration, Rng),
 }
 
@@ -74,7 +74,7 @@ impl Rounds {
         Self { delays, ..self }
     }
 
-    /// Of a window of `segments`: after how much of the round its `nth` is acknowledged, and that ACK's RTT sample.
+    /// Returns, for a window of `segments`, how far into the round its `nth` is acknowledged, and that ACK's RTT sample.
     fn timing(&mut self, nth: u32, segments: u32) -> (Duration, Duration) {
         let even = self.rtt.scale(u64::from(nth), u64::from(segments));
         match &mut self.delays {
@@ -87,7 +87,7 @@ impl Rounds {
         }
     }
 
-    /// One round without loss: a window leaves and is acknowledged. Returns its whole segments.
+    /// Runs one round without loss: a window leaves and is acknowledged. Returns its whole segments.
     pub fn deliver(&mut self, cc: &mut dyn CongestionControl, episode: EpisodeKind) -> u32 {
         let smss = cc.window().smss();
         let segments = cc.window().cwnd() / smss;
@@ -124,7 +124,7 @@ impl Rounds {
         cc.on_recovery_exit(self.now);
     }
 
-    /// The same, but nothing was lost, and that comes out when recovery is over.
+    /// The same, but nothing was lost, as the end of recovery reveals.
     pub fn seem_to_lose(&mut self, cc: &mut dyn CongestionControl) {
         self.lose(cc);
         assert!(cc.undo());
@@ -138,7 +138,7 @@ impl Rounds {
     }
 }
 
-/// What happens at the beginning of a round.
+/// An event at the beginning of a round.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Happening {
     Loss(usize),
@@ -146,7 +146,7 @@ pub enum Happening {
     SpuriousLoss(usize),
 }
 
-/// `round: segments phase` for `rounds` rounds.
+/// Returns `round: segments phase` for `rounds` rounds.
 pub fn story(cc: &mut dyn CongestionControl, path: &mut Rounds, rounds: usize, happenings: &[Happening]) -> String {
     let mut text = String::new();
     for round in 0..rounds {

@@ -1,7 +1,7 @@
-//! The window a controller owns, and how large it is at first (RFC 5681 §3.1, RFC 3390, RFC 6928).
+//! The window a controller owns, and its initial size (RFC 5681 §3.1, RFC 3390, RFC 6928).
 //!
-//! Everything is in bytes. Every way to change a [`Window`] keeps it inside its bounds, so that no algorithm has to:
-//! `cwnd` lies between one segment and [`Window::MAX`], `ssthresh` is never below two segments.
+//! Everything is in bytes. Every method that changes a [`Window`] keeps it inside its bounds, so that no algorithm has to: `cwnd`
+//! lies between one segment and [`Window::MAX`], `ssthresh` is never below two segments.
 
 use base::Bytes;
 
@@ -21,7 +21,7 @@ impl Window {
     /// `ssthresh` before anything is known about the path (RFC 5681 §3.1: arbitrarily high).
     pub const UNKNOWN: Bytes = Bytes::MAX;
 
-    /// The window of a new connection whose segments hold `smss` bytes.
+    /// Creates the window of a new connection whose segments hold `smss` bytes.
     ///
     /// # Panics
     /// When `smss` is zero: no window can be counted in such segments.
@@ -50,13 +50,13 @@ impl Window {
     //# A slow start algorithm governs the window while it is below `ssthresh`.
     //= specs/rfc5681.md#slow-start-and-congestion-avoidance
     //# Slow start is used while the window is below `ssthresh`, and avoidance while it is above.
-    /// `cwnd < ssthresh`; on equality RFC 5681 §3.1 leaves the choice, and avoidance is taken.
+    /// Returns `cwnd < ssthresh`; on equality RFC 5681 §3.1 leaves the choice, and this chooses avoidance.
     #[inline]
     pub const fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
-    /// The window the path is believed to hold. After a timeout `cwnd` starts from one segment again, and what a further
-    /// timeout puts in question is not that but the `ssthresh` it is on the way to.
+    /// Returns the window that the path is believed to hold. After a timeout `cwnd` restarts from one segment, and a further
+    /// timeout concerns not that but the `ssthresh` it is growing to.
     pub const fn believed(&self) -> Bytes {
         if self.ssthresh != Self::UNKNOWN && self.ssthresh > self.cwnd { self.ssthresh } else { self.cwnd }
     }
@@ -65,18 +65,18 @@ impl Window {
     pub fn grow(&mut self, bytes: Bytes) {
         self.set_cwnd(self.cwnd.saturating_add(bytes));
     }
-    /// Sets `cwnd`, held between one segment and [`Window::MAX`].
+    /// Sets `cwnd`, limited to between one segment and [`Window::MAX`].
     #[inline]
     pub fn set_cwnd(&mut self, bytes: Bytes) {
         self.cwnd = bytes.min(Self::MAX).max(self.smss);
     }
     //= specs/rfc9438.md#multiplicative-decrease
     //# `ssthresh` is at least two segments.
-    /// Sets `ssthresh`, but not below two segments (RFC 5681 §3.1, equation 4).
+    /// Sets `ssthresh`, at least two segments (RFC 5681 §3.1, equation 4).
     pub fn set_ssthresh(&mut self, bytes: Bytes) {
         self.ssthresh = bytes.max(self.smss.saturating_mul(2));
     }
-    /// The path's segment size changed. Sizes in bytes stay, as far as the bounds allow.
+    /// Adjusts to a changed segment size of the path. Sizes in bytes stay, as far as the bounds allow.
     ///
     /// # Panics
     /// When `smss` is zero.
@@ -88,7 +88,7 @@ impl Window {
     }
 }
 
-/// How large the window of a new connection is: a number of segments, and optionally a bound in bytes.
+/// The initial window of a new connection: a number of segments, and optionally a bound in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InitialWindow {
     /// At most this many full segments.

@@ -1,7 +1,7 @@
-//! The seam carries controllers that model the path instead of waiting for losses.
+//! Tests that the seam supports controllers that model the path instead of waiting for losses.
 //!
-//! The controller here is the smallest of that kind: it paces at the fastest delivery rate of the last ten rounds and
-//! allows two bandwidth-delay products in flight. It sees nothing but the samples and answers with nothing but the trait.
+//! The controller here is the smallest of that kind: it paces at the fastest delivery rate of the last ten rounds and allows two
+//! bandwidth-delay products in flight. It uses only the samples and the trait.
 
 #![deny(clippy::float_arithmetic)]
 
@@ -16,7 +16,7 @@ struct DeliveryRate {
     window: Window,
     /// Fastest rate of each of the last rounds.
     fastest: [Option<Rate>; ROUNDS_REMEMBERED],
-    /// A round ends when something sent after this many bytes were delivered is itself delivered.
+    /// A round ends when a segment is delivered that left after this many bytes were delivered.
     round_end: u64,
     round: usize,
     min_rtt: Option<Duration>,
@@ -45,7 +45,7 @@ impl DeliveryRate {
             self.round += 1;
             self.fastest[self.round % ROUNDS_REMEMBERED] = None;
         }
-        // What the application held back says nothing about how fast the path is, unless it was faster still.
+        // A rate limited by the application says nothing about the path's speed, unless it was even faster.
         let Some(rate) = sample.rate() else { return };
         if !sample.app_limited || self.bandwidth().is_none_or(|known| rate > known) {
             let slot = &mut self.fastest[self.round % ROUNDS_REMEMBERED];
@@ -106,7 +106,7 @@ impl CongestionControl for DeliveryRate {
     }
 }
 
-/// A bottleneck seen in rounds: what leaves in one round trip, at the controller's pace, comes back at the bottleneck's.
+/// A bottleneck round by round: data leaves in one round trip at the controller's pace, and returns at the bottleneck's.
 struct Bottleneck {
     rate: Rate,
     rtt: Duration,
@@ -116,7 +116,7 @@ struct Bottleneck {
 }
 
 impl Bottleneck {
-    /// One round trip; returns the bytes delivered in it. `offered` is what the application has to send, if it is short.
+    /// Runs one round trip; returns the bytes delivered in it. `offered` is the application's data, if it is short.
     fn round(&mut self, cc: &mut dyn CongestionControl, offered: Option<u64>) -> u64 {
         let paced = match cc.pacing() {
             Some(Pacing::Rate { rate, .. }) => rate.bytes_in(self.rtt),
@@ -128,7 +128,7 @@ impl Bottleneck {
         let prior_delivered = self.delivered;
         let arrived = (self.queue + sent).min(capacity);
         self.queue = self.queue + sent - arrived;
-        // What left faster than the bottleneck's rate comes back spread over the time it takes there.
+        // Data that left faster than the bottleneck's rate returns spread over the time it takes there.
         let interval = self.rate.time_for(arrived).max(if paced < capacity { self.rtt } else { Duration::ZERO });
         self.now += self.rtt + self.rate.time_for(self.queue);
         self.delivered += arrived;

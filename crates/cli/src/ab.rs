@@ -1,4 +1,4 @@
-//! `longhaul ab`: reads an experiment, runs it, and reports what came out.
+//! `longhaul ab`: reads an experiment, runs it, and reports the results.
 
 use crate::backend::BackendChoice;
 use crate::failure::{Failure, cannot_trace};
@@ -27,27 +27,27 @@ pub struct AbArgs {
     /// Runs of each arm in each cell.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     iterations: Option<u32>,
-    /// Where all random streams start.
+    /// Seed of all random streams.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Runs at the same time [default: one per processor; in real time always one].
+    /// Runs in parallel [default: one per processor; in real time always one].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     jobs: Option<u16>,
-    /// Keep every run in DIR/runs.jsonl, and go on from what is there.
+    /// Keep every run in DIR/runs.jsonl, and continue from the runs found there.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// How results are written to stdout.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: RowFormat,
-    /// Change a value: path.{rate,rtt,buffer,loss,drop,jitter,reorder.{probability,delay,mode,queues}}, flow.bytes, or a leaf of an arm's
-    /// profile, as in server-2022.rto.min=200ms. Several values, separated by commas, make a sweep. A kind that changes keeps
-    /// the leaves that the new kind has, too. What an experiment expects is then not checked.
+    /// Change a value: path.{rate,rtt,buffer,loss,drop,jitter,reorder.{probability,delay,mode,queues}}, flow.bytes, or a leaf of
+    /// an arm's profile, as in server-2022.rto.min=200ms. Several values, separated by commas, make a sweep. A changed kind keeps
+    /// the leaves that the new kind also has. The experiment's expectations are then not checked.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Make this one run only, as a message about a failed run names it.
+    /// Make only this run, named as in the message about a failed run.
     #[arg(long, value_name = "CELL/ARM/ITERATION", conflicts_with = "out")]
     run: Option<RunName>,
-    /// Write the run's events to a file, one a line.
+    /// Write the run's events to a file, one per line.
     #[arg(long, value_name = "FILE", requires = "run")]
     trace: Option<PathBuf>,
     /// What makes the runs: the simulator, or real time between two network namespaces of this machine, which needs root.
@@ -58,7 +58,7 @@ pub struct AbArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// When the experiment or an option is wrong, a run fails, or the experiment does not come out as it expects.
+/// If the experiment or an option is wrong, a run fails, or an expectation is not met.
 pub fn run(args: &AbArgs) -> Result<(), Failure> {
     let plan = plan(args)?;
     let mut log = open_log(args.out.as_deref())?;
@@ -99,7 +99,7 @@ fn plan(args: &AbArgs) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-/// A built-in experiment by its name, or a file by its path.
+/// Finds a built-in experiment by its name, or a file by its path.
 pub fn find(name: &str) -> Result<Experiment, Failure> {
     if let Some(experiment) = spec::builtin(name) {
         return Ok(experiment);
@@ -111,7 +111,7 @@ pub fn find(name: &str) -> Result<Experiment, Failure> {
             nearest(name, known.iter().copied()).map_or(String::new(), |word| format!("did you mean `{word}`? "));
         let known = known.join(", ");
         return Err(Failure::usage(format!(
-            "there is no experiment `{name}`: {hint}Built in are {known}; the path of a TOML file would do, too"
+            "unknown experiment `{name}`: {hint}Built in are {known}; a path to a TOML file also works"
         )));
     }
     let text = std::fs::read_to_string(path)
@@ -120,10 +120,10 @@ pub fn find(name: &str) -> Result<Experiment, Failure> {
     Ok(spec::read(&stem, name, &text)?)
 }
 
-/// Opens the results kept in `directory`, if one is named; reports what cannot be used of them.
+/// Opens the results kept in `directory`, if one is named; warns about unusable ones.
 ///
 /// # Errors
-/// When the directory cannot hold results.
+/// If the directory cannot hold results.
 pub fn open_log(directory: Option<&Path>) -> Result<Option<RunLog>, Failure> {
     let log = directory.map(RunLog::open).transpose().map_err(cannot_use)?;
     if let Some(warning) = log.as_ref().and_then(RunLog::warning) {
@@ -132,12 +132,12 @@ pub fn open_log(directory: Option<&Path>) -> Result<Option<RunLog>, Failure> {
     Ok(log)
 }
 
-/// As many threads as are asked for, or as the machine has processors.
+/// Returns the requested number of threads, or the number of processors.
 pub fn threads(asked: Option<u16>) -> usize {
     asked.map_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get), usize::from)
 }
 
-/// Why a directory for results is refused, and which would do.
+/// Says why a directory for results is rejected, and how to fix it.
 fn cannot_use(error: LogError) -> Failure {
     Failure::usage(format!("--out: {error}; name a directory that can be written and holds no other runs.jsonl"))
 }
@@ -176,7 +176,7 @@ fn make(args: &AbArgs, plan: &Plan, log: Option<&mut RunLog>) -> Result<(Finishe
     Ok((finished, elapsed))
 }
 
-/// In real time runs share the machine with nothing, not even with each other.
+/// Returns the number of parallel runs. In real time a run must not share the machine, not even with another run.
 fn jobs(args: &AbArgs) -> usize {
     if args.backend == BackendChoice::Netns {
         if args.jobs.is_some_and(|jobs| jobs > 1) {
@@ -187,7 +187,7 @@ fn jobs(args: &AbArgs) -> usize {
     threads(args.jobs)
 }
 
-/// Says which runs in real time the machine disturbed.
+/// Reports which runs in real time the machine disturbed.
 fn disturbances(plan: &Plan, finished: &Finished) {
     let names = |wanted: fn(&lab::Punctuality) -> bool| -> Vec<String> {
         let runs = plan.runs.iter().zip(&finished.measured);
@@ -214,7 +214,7 @@ fn disturbances(plan: &Plan, finished: &Finished) {
     }
 }
 
-/// Failures reported in full; more would only repeat themselves.
+/// Failures reported in full; more would be repetitive.
 const TOLD: usize = 5;
 
 fn complain(args: &AbArgs, plan: &Plan, finished: &Finished, unmet: &[(usize, String)]) {
@@ -241,7 +241,7 @@ fn complain(args: &AbArgs, plan: &Plan, finished: &Finished, unmet: &[(usize, St
     }
 }
 
-/// The command that makes the same runs again: one run by name, or one cell.
+/// Returns the command that repeats the same runs: one run by name, or one cell.
 fn replay(args: &AbArgs, plan: &Plan, swept: &[(String, String)], run: Option<&RunName>) -> String {
     let program = std::env::args().next().unwrap_or_else(|| "longhaul".to_owned());
     let mut words = vec![program, "ab".to_owned(), args.experiment.clone()];
@@ -265,7 +265,7 @@ fn replay(args: &AbArgs, plan: &Plan, swept: &[(String, String)], run: Option<&R
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./,:=%@+#".contains(c);
     if !word.is_empty() && !word.starts_with('#') && word.chars().all(plain) {

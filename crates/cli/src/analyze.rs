@@ -1,4 +1,4 @@
-//! `longhaul analyze`: what limited the connections of a capture made elsewhere.
+//! `longhaul analyze`: what limited the connections of a capture from elsewhere.
 
 mod words;
 
@@ -16,13 +16,13 @@ pub struct AnalyzeArgs {
     /// A capture: pcap or pcapng, also compressed by gzip.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// How many flows are shown, those of most bytes first.
+    /// How many flows to show, those with the most bytes first.
     #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u32).range(1..))]
     flows: u32,
     /// One flow in full, by its number.
     #[arg(long, value_name = "ID", conflicts_with = "flows")]
     flow: Option<u64>,
-    /// Write a page with the time–sequence view of the flow, or of the largest one; `-` for stdout.
+    /// Write a page with the time–sequence view of the flow, by default of the largest one; `-` for stdout.
     #[arg(long, value_name = "FILE")]
     view: Option<PathBuf>,
     /// How the answer is written to stdout.
@@ -34,14 +34,14 @@ pub struct AnalyzeArgs {
 enum Format {
     /// For people.
     Text,
-    /// A JSON object per line and flow, all flows unless one is asked for.
+    /// One JSON object per flow, a line each; all flows unless one is chosen.
     Jsonl,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// When the file cannot be read, or not to its end.
+/// If the file cannot be read, or not to its end.
 pub fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     let analysis = read(&args.file)?;
     if let Some(page) = &args.view {
@@ -59,7 +59,7 @@ pub fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     end(&args.file, &analysis)
 }
 
-/// Returns what was not as it should be, once everything readable is reported.
+/// Returns an error about the file, after everything readable was reported.
 fn end(path: &Path, analysis: &Analysis) -> Result<(), Failure> {
     match analysis.first_bad() {
         None => Ok(()),
@@ -70,7 +70,7 @@ fn end(path: &Path, analysis: &Analysis) -> Result<(), Failure> {
     }
 }
 
-/// Reads the file again for one flow, and makes it a page.
+/// Reads the file again for one flow, and writes its page.
 fn show(args: &AnalyzeArgs, analysis: &Analysis, page: &Path) -> Result<(), Failure> {
     let largest = analysis.flows.first().map(|flow| flow.flow);
     let id = args.flow.or(largest).ok_or_else(|| Failure::usage("--view: the capture holds no flow to show"))?;
@@ -84,7 +84,7 @@ fn read(path: &Path) -> Result<Analysis, Failure> {
     with_progress(path, capture::analyze)
 }
 
-/// Reads a file under a bar.
+/// Reads a file while showing a progress bar.
 fn with_progress<T>(
     path: &Path,
     read: impl FnOnce(ProgressBarIter<File>) -> Result<T, Unreadable>,
@@ -101,9 +101,7 @@ fn with_progress<T>(
 fn one(analysis: &Analysis, id: u64) -> Result<&capture::FlowReport, Failure> {
     let found = analysis.flows.iter().find(|flow| flow.flow == id);
     found.ok_or_else(|| {
-        Failure::usage(format!(
-            "--flow {id}: there is no such flow; without it, the flows are listed with their numbers"
-        ))
+        Failure::usage(format!("--flow {id}: no such flow; without it, the flows are listed with their numbers"))
     })
 }
 

@@ -1,4 +1,4 @@
-//! `longhaul experiments`: what is built in.
+//! `longhaul experiments`: lists the built-in experiments.
 
 use crate::failure::Failure;
 use crate::output;
@@ -6,7 +6,7 @@ use crate::table::paragraph;
 use lab::plan::cells;
 use lab::{Experiment, spec};
 
-/// Names of experiments are shorter than this.
+/// Width of the column of names.
 const INDENT: usize = 17;
 
 /// Lists the built-in experiments.

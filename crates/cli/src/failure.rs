@@ -6,28 +6,28 @@ use realtime::CannotStart;
 use std::fmt::{self, Display};
 use std::process::ExitCode;
 
-/// Why the program does not succeed.
+/// Why the program fails.
 #[derive(Debug)]
 pub enum Failure {
     /// The command line asks for something that is not there or not allowed: exit code 2.
     Usage(String),
-    /// A file is wrong at a certain place: exit code 2.
+    /// A file has an error at a known place: exit code 2.
     File(Box<FileError>),
-    /// What was asked for was tried, and failed: exit code 1.
+    /// The command was attempted, and failed: exit code 1.
     Failed(String),
-    /// The same, and everything has been said already.
+    /// The same, but the error has already been reported.
     Told,
-    /// The output has no reader any more, which is not a reason to complain.
+    /// The reader of the output has gone away, which is not an error.
     Unread,
 }
 
 impl Failure {
-    /// Wrong usage, in the words of an error.
+    /// Creates an error of wrong usage.
     pub fn usage(message: impl Display) -> Self {
         Self::Usage(message.to_string())
     }
 
-    /// Says what is wrong, and gives the exit code.
+    /// Reports the error, and returns the exit code.
     pub fn tell(self) -> ExitCode {
         match self {
             Self::Usage(message) => {
@@ -54,19 +54,19 @@ pub fn cannot_trace(error: impl Display) -> String {
     format!("--trace: cannot write {error}")
 }
 
-/// Why a program on a device comes to no good end.
+/// Why a program on a device fails.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
     /// The command line asks for something that is not there or not allowed: exit code 2.
     #[error("{0}")]
     Usage(String),
-    /// The network or a file had other plans: exit code 1.
+    /// The network or a file caused an error: exit code 1.
     #[error("{0}")]
     Failed(String),
 }
 
 impl LinkError {
-    /// The program's exit code.
+    /// Returns the program's exit code.
     pub const fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) => 2,
@@ -105,7 +105,7 @@ impl From<FileError> for Failure {
     }
 }
 
-/// A wrong place in a file, for miette to draw.
+/// An error at a place in a file, displayed by miette.
 #[derive(Debug)]
 struct Located {
     error: FileError,

@@ -1,6 +1,6 @@
 //! `longhaul fidelity`: the same cells in the simulator and in real time, side by side.
 //!
-//! What is compared and how stands in `realtime`; this file has the arguments, the progress bar and the output.
+//! The crate `realtime` makes the comparison; this file has the arguments, the progress bar and the output.
 
 mod args;
 mod second;
@@ -22,7 +22,7 @@ use realtime::fidelity::{Comparison, Group, PAIRS, compare};
 /// Runs the command.
 ///
 /// # Errors
-/// When an option is wrong, a privilege is missing, a run fails, or a cell is outside its band.
+/// If an option is wrong, a privilege is missing, a run fails, or a cell is outside its band.
 pub fn run(args: &FidelityArgs) -> Result<(), Failure> {
     match args.path {
         PathKind::First if args.busy || !args.cells.is_empty() => {
@@ -45,7 +45,7 @@ fn compare_with_simulator(args: &FidelityArgs) -> Result<(), Failure> {
         Ok(plan.made_by(NetnsBackend::maker()))
     });
     let real = real.collect::<Result<Vec<_>, UsageError>>().map_err(Failure::usage)?;
-    // What stands in the file is read before hours are spent on what it is to say.
+    // Check the output file before spending hours on the measurement.
     let page = args.write.as_deref().map(|path| table::Page::read(path, "fidelity")).transpose()?;
     let backend = NetnsBackend::new(&real[0], None, interruption::message(args.out.as_deref()))?;
 
@@ -86,7 +86,7 @@ fn make(
     }
 }
 
-/// What made the table: the command, the version, and what decides besides.
+/// Describes how the table was made: the command, the version, and other conditions.
 fn headline(args: &FidelityArgs) -> String {
     let only: Vec<&str> = args.only.iter().map(|group| group.name()).collect();
     let only = if only.is_empty() { String::new() } else { format!(" --only {}", only.join(",")) };

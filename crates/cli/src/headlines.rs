@@ -1,4 +1,4 @@
-//! `longhaul headlines`: every published result, measured again.
+//! `longhaul headlines`: measures every published result again.
 
 mod page;
 mod table;
@@ -17,7 +17,7 @@ use std::time::Instant;
 
 /// Arguments of `longhaul headlines`.
 ///
-/// Exit code 0 when no row is `not reproduced`, else 1: outside its band, and of the wrong sign or order.
+/// Exit code 0 if no row is `not reproduced`, else 1: outside its band, and of the wrong sign or order.
 #[derive(Args, Clone, Debug)]
 pub struct HeadlinesArgs {
     /// How results are written to stdout.
@@ -29,7 +29,7 @@ pub struct HeadlinesArgs {
     /// Only these rows.
     #[arg(long, value_name = "ROW,…", value_delimiter = ',', num_args = 1..)]
     only: Vec<String>,
-    /// Keep every run in DIR/runs.jsonl, and go on from what is there.
+    /// Keep every run in DIR/runs.jsonl, and continue from the runs found there.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Write the page: the table, and for each row what the traces show.
@@ -63,7 +63,7 @@ pub fn run(args: &HeadlinesArgs) -> Result<(), Failure> {
     tell(&evidence, &findings, began)
 }
 
-/// The rows in their order.
+/// Returns the rows in their order.
 fn choose(only: &[String]) -> Result<Vec<&'static Claim>, Failure> {
     let known = || claims::all().map(|claim| claim.id);
     for name in only {
@@ -71,13 +71,13 @@ fn choose(only: &[String]) -> Result<Vec<&'static Claim>, Failure> {
             let hint = nearest(name, known()).map_or_else(String::new, |id| format!("did you mean `{id}`? "));
             let all: Vec<&str> = known().collect();
             let all = all.join(", ");
-            return Err(Failure::usage(format!("--only {name}: there is no such row; {hint}The rows are {all}")));
+            return Err(Failure::usage(format!("--only {name}: no such row; {hint}The rows are {all}")));
         }
     }
     Ok(claims::all().filter(|claim| only.is_empty() || only.iter().any(|name| name == claim.id)).collect())
 }
 
-/// Makes the runs that the rows need, each once.
+/// Makes the runs that the rows need, each one once.
 fn make(args: &HeadlinesArgs, claims: &[&'static Claim], mut log: Option<&mut RunLog>) -> Result<Evidence, Failure> {
     let studies: Vec<_> = claims.iter().flat_map(|claim| claim.studies()).collect();
     let plans = evidence::plans(&studies).map_err(Failure::usage)?;

@@ -1,9 +1,9 @@
-//! Ctrl-C during a comparison: what is kept, and how to go on.
+//! Ctrl-C during a comparison: what is kept, and how to continue.
 
 use nix::sys::signal::{SigSet, Signal};
 use std::path::Path;
 
-/// What a comparison says when it is interrupted.
+/// Returns the message of an interrupted comparison.
 pub fn message(out: Option<&Path>) -> String {
     match out {
         Some(out) => {
@@ -16,11 +16,11 @@ pub fn message(out: Option<&Path>) -> String {
     }
 }
 
-/// Ends the program with this message when SIGINT or SIGTERM arrives. To be called before threads are started, since the
-/// signals are held back in those that follow.
+/// Ends the program with this message when SIGINT or SIGTERM arrives. Call it before starting threads, because the signals are
+/// blocked in threads that start later.
 ///
 /// # Errors
-/// When the signals cannot be held back.
+/// If the signals cannot be blocked.
 pub fn end_with(message: String) -> nix::Result<()> {
     let signals: SigSet = [Signal::SIGINT, Signal::SIGTERM].into_iter().collect();
     signals.thread_block()?;

@@ -44,9 +44,9 @@ enum Command {
     Ab(Box<ab::AbArgs>),
     /// Report what limited the connections of a capture.
     Analyze(analyze::AnalyzeArgs),
-    /// Make one transfer, and say what limited it.
+    /// Make one transfer, and show what limited it.
     Run(Box<run::RunArgs>),
-    /// Make a run of an earlier comparison again, with a trace.
+    /// Repeat a run of an earlier comparison, with a trace.
     Replay(replay::ReplayArgs),
     /// Compare the simulator with real time, cell by cell.
     Fidelity(fidelity::FidelityArgs),
@@ -54,7 +54,7 @@ enum Command {
     Headlines(headlines::HeadlinesArgs),
     /// List the built-in experiments.
     Experiments,
-    /// Show which TCPs there are, one in full, or in what two differ.
+    /// List the TCP profiles, show one in full, or compare two.
     Profiles(crate::profiles::ProfilesArgs),
     /// Serve on a TUN device.
     Serve(serve::ServeArgs),

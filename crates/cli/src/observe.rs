@@ -1,4 +1,4 @@
-//! One run that is watched: into a trace directory if one is wanted, and summed up in any case. What `run` and `replay` share.
+//! One observed run: written to a trace directory on request, and summarised in any case. Shared by `run` and `replay`.
 
 use crate::failure::{self, Failure};
 use crate::output;
@@ -26,13 +26,13 @@ pub struct TraceArgs {
     snaplen: usize,
 }
 
-/// Headers are kept in any case.
+/// Headers are always kept.
 fn snaplen(text: &str) -> Result<usize, String> {
     let bytes = text.parse().ok().filter(|bytes| (HEADERS..=WHOLE).contains(bytes));
     bytes.ok_or_else(|| format!("a number from {HEADERS}, which holds any header, to {WHOLE}, which holds any packet"))
 }
 
-/// What is written beside a trace.
+/// The content of summary.json.
 #[derive(Serialize)]
 struct Written<'r> {
     run: &'r Meta,
@@ -40,10 +40,10 @@ struct Written<'r> {
     observed: &'r Summary,
 }
 
-/// Makes a run, and prints what it came to.
+/// Makes a run, and prints its result.
 ///
 /// # Errors
-/// When the run fails or its trace cannot be written.
+/// If the run fails or its trace cannot be written.
 pub fn make(names: &Names, run: &RunSpec, to: &TraceArgs) -> Result<(), Failure> {
     let meta = observed::meta(names, run);
     let mut summarizer = Summarizer::new(SENDER, RECEIVER);
@@ -58,7 +58,7 @@ pub fn make(names: &Names, run: &RunSpec, to: &TraceArgs) -> Result<(), Failure>
             let packets = Packets { snaplen: to.snaplen, fill: tcp::fill_pattern };
             let directory = Directory::create(path, &meta, Some(packets)).map_err(cannot_trace)?;
             let mut both = Both(summarizer, directory);
-            // What led to a failure is worth looking at.
+            // The trace of a failed run is worth keeping.
             let made = simulate(run, &mut both);
             let Both(summarizer, directory) = both;
             let summary = summarizer.finish();
@@ -158,7 +158,7 @@ fn network(summary: &Summary) -> String {
     )
 }
 
-/// Shares of the time, the largest first.
+/// Formats shares of the time, the largest first.
 pub(crate) fn limited(summary: &Summary) -> String {
     let shares = summary.limited.shares.iter();
     let parts =

@@ -1,5 +1,5 @@
-//! What commands share that print rows: their format, writing to stdout, and the bar that shows progress meanwhile. A reader that goes
-//! away ends the program quietly, as it does any other in a pipe.
+//! Shared by commands that print rows: the format, writing to stdout, and the progress bar. If the reader closes the pipe, the
+//! program ends quietly like any other.
 
 use crate::failure::Failure;
 use clap::ValueEnum;

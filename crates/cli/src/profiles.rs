@@ -1,4 +1,4 @@
-//! `longhaul profiles`: which TCPs there are, one with its evidence, or in what two differ.
+//! `longhaul profiles`: lists the TCP profiles, shows one with its evidence, or compares two.
 
 use crate::failure::Failure;
 use crate::output;
@@ -14,7 +14,7 @@ pub struct ProfilesArgs {
     /// One profile to show in full, or two to compare: names, or paths of TOML files.
     #[arg(value_name = "NAME", num_args = 0..=2)]
     names: Vec<String>,
-    /// Only the values that are merely assumed.
+    /// Show only the values that are assumed.
     #[arg(long)]
     unproven: bool,
 }
@@ -22,7 +22,7 @@ pub struct ProfilesArgs {
 /// Shows profiles.
 ///
 /// # Errors
-/// When a name has no profile.
+/// If a name has no profile.
 pub fn run(args: &ProfilesArgs) -> Result<(), Failure> {
     let found: Vec<Arc<Profile>> = args.names.iter().map(|name| find(name)).collect::<Result<_, _>>()?;
     let chosen: Vec<&Profile> = found.iter().map(AsRef::as_ref).collect();
@@ -36,7 +36,7 @@ pub fn run(args: &ProfilesArgs) -> Result<(), Failure> {
     output::write(&text)
 }
 
-/// Says what a profile's file does that is probably not meant.
+/// Warns about entries in a profile's file that are probably unintended.
 pub fn warn(profile: &Profile) {
     for warning in profile.warnings() {
         anstream::eprintln!("warning: {warning}");

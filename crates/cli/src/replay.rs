@@ -1,4 +1,4 @@
-//! `longhaul replay`: a run of an earlier comparison once more, this time watched.
+//! `longhaul replay`: repeats a run of an earlier comparison under an observer.
 
 use crate::failure::Failure;
 use crate::observe::{self, TraceArgs};
@@ -9,10 +9,10 @@ use std::path::PathBuf;
 /// Arguments of `longhaul replay`.
 #[derive(Args, Clone, Debug)]
 pub struct ReplayArgs {
-    /// The directory that was given to `longhaul ab --out`, or a file of what `longhaul ab --format jsonl` printed.
+    /// The directory given to `longhaul ab --out`, or a file with the output of `longhaul ab --format jsonl`.
     #[arg(value_name = "RESULT")]
     result: PathBuf,
-    /// Which line of it, counted from one; of a row that describes several runs, the one in the middle by goodput.
+    /// Line of the result, counted from one; for a row that describes several runs, the median run by goodput.
     #[arg(value_name = "ROW")]
     row: usize,
     #[command(flatten)]
@@ -22,7 +22,7 @@ pub struct ReplayArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// When the line does not exist, other code made it, or the run fails.
+/// If the line does not exist, other code made it, or the run fails.
 pub fn run(args: &ReplayArgs) -> Result<(), Failure> {
     let recorded = recorded::read(&args.result, args.row).map_err(Failure::usage)?;
     observe::make(&recorded.names, &recorded.run, &args.trace)

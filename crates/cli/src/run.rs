@@ -20,13 +20,13 @@ pub struct RunArgs {
     /// Change a value, as for `longhaul ab`.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Which cell, where the experiment sweeps something.
+    /// Which cell, if the experiment has a sweep.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     cell: u32,
-    /// Which of the runs with seeds of their own.
+    /// Which iteration; each has its own seeds.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     iteration: u32,
-    /// Where all random streams start.
+    /// Seed of all random streams.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     #[command(flatten)]
@@ -69,7 +69,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     observe::make(&names, &plan.runs[0], &args.trace)
 }
 
-/// What the arm is called: with the leaves that `--set` changes in it, since its name alone is another TCP's.
+/// Returns the arm's name with the leaves that `--set` changes, because its name alone denotes another TCP.
 fn title(plan: &Plan, cell: &Cell) -> String {
     let label = &plan.arms[0].label;
     let swept: Vec<String> = cell.swept.iter().map(|(key, value)| format!("{key}={value}")).collect();

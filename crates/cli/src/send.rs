@@ -42,7 +42,7 @@ pub struct SendArgs {
     trace: Option<PathBuf>,
 }
 
-/// What `--bytes` may name.
+/// The argument of `--bytes`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Amount {
     Bytes(u64),
@@ -62,21 +62,21 @@ fn amount(text: &str) -> Result<Amount, String> {
 pub struct RecvArgs {
     #[command(flatten)]
     link: LinkArgs,
-    /// Whom to receive from.
+    /// Remote host and port.
     #[arg(value_name = "HOST:PORT")]
     remote: String,
-    /// Where to put what comes; nowhere without it.
+    /// Output file; without it the data is discarded.
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Fail unless exactly this many bytes come, and leave what came in FILE.part then; units as in 100MB or 64KiB.
+    /// Fail unless exactly this many bytes arrive, and keep the received part in FILE.part; units as in 100MB or 64KiB.
     #[arg(long, value_name = "N", value_parser = profiles::units::bytes)]
     bytes: Option<u64>,
 }
 
-/// Sends, and says what came of it.
+/// Sends, and reports the result.
 ///
 /// # Errors
-/// When the device cannot be had, the file cannot be read, or the connection does not end well.
+/// If the device is not available, the file cannot be read, or the connection ends abnormally.
 pub fn send(args: &SendArgs) -> Result<(), LinkError> {
     let remote = resolve(&args.link, &args.remote)?;
     let (payload, total) = match (&args.file, &args.bytes) {
@@ -98,7 +98,7 @@ pub fn send(args: &SendArgs) -> Result<(), LinkError> {
         None => (drive(&mut driver, &mut sender, &mut Off, connecting), None),
         Some(mut tracer) => {
             let ended = drive(&mut driver, &mut sender, &mut tracer.observer, connecting);
-            // What led to a failure is worth looking at.
+            // The trace of a failed transfer is worth keeping.
             (ended, Some(tracer.finish()?))
         }
     };
@@ -113,7 +113,7 @@ pub fn send(args: &SendArgs) -> Result<(), LinkError> {
     concluded.map(|_| ())
 }
 
-/// Watches a transfer on a real network.
+/// Observes a transfer on a real network.
 struct Tracer {
     observer: Both<Summarizer, Directory>,
     meta: Meta,
@@ -128,7 +128,7 @@ impl Tracer {
         Ok(Self { observer: Both(Summarizer::new(SENDER, RECEIVER), directory), meta })
     }
 
-    /// What limited the transfer.
+    /// Returns what limited the transfer.
     fn finish(self) -> Result<String, LinkError> {
         let Self { observer: Both(summarizer, directory), meta } = self;
         let summary = summarizer.finish();
@@ -141,16 +141,16 @@ fn cannot_trace(error: TraceError) -> LinkError {
     LinkError::Usage(failure::cannot_trace(error))
 }
 
-/// Receives, and says what came of it.
+/// Receives, and reports the result.
 ///
 /// # Errors
-/// When the device cannot be had, the file cannot be written, the connection does not end well, or the number of bytes
-/// is not the expected one.
+/// If the device is not available, the file cannot be written, the connection ends abnormally, or the number of bytes differs
+/// from the expected one.
 pub fn recv(args: &RecvArgs) -> Result<(), LinkError> {
     let remote = resolve(&args.link, &args.remote)?;
     let (config, mut driver) = (args.link.config()?, args.link.driver()?);
     args.link.check_forwarding(remote.ip())?;
-    // Behind the driver, which redirects signals: an interruption leaves no file then.
+    // After the driver, which redirects signals: an earlier interruption then leaves no file.
     let create = |path: &Path| WholeFile::create(path).map_err(|error| cannot("write", path, &error));
     let file = args.file.as_deref().map(create).transpose()?.map(|file| Rc::new(RefCell::new(file)));
     let bar = progress_bar(args.bytes);
@@ -168,7 +168,7 @@ pub fn recv(args: &RecvArgs) -> Result<(), LinkError> {
     let concluded = conclude(&args.link, "received", remote, ended, || format!("{}; {again}", kept(file.take())));
     let came = concluded?.read.bytes;
     match args.bytes {
-        // The peer closed well, so only the count shows that this is not the file that was asked for.
+        // The peer closed normally, so only the count shows that this is not the requested file.
         Some(expected) if expected != came => {
             let file = kept(file);
             Err(LinkError::failed(format!("{remote} sent {came} bytes, not the {expected} of --bytes; {file}")))
@@ -177,7 +177,7 @@ pub fn recv(args: &RecvArgs) -> Result<(), LinkError> {
     }
 }
 
-/// Ends a file that is not what was asked for. Returns where what came of it is.
+/// Ends a file that differs from the request. Returns where the received part is.
 fn kept(file: Option<WholeFile>) -> String {
     match file.map(WholeFile::keep_part) {
         Some(Ok(part)) => format!("what came is kept in {}", part.display()),
@@ -186,7 +186,7 @@ fn kept(file: Option<WholeFile>) -> String {
     }
 }
 
-/// A file that is still wanted when the receiver has gone.
+/// A file that is needed after the receiver has been dropped.
 struct Shared(Rc<RefCell<WholeFile>>);
 
 impl std::io::Write for Shared {
@@ -211,11 +211,11 @@ fn cannot(verb: &str, path: &Path, error: &std::io::Error) -> LinkError {
     LinkError::usage(format!("cannot {verb} `{}`: {error}", path.display()))
 }
 
-/// The first address of the host that is of our own version.
+/// Returns the host's first address of our own IP version.
 fn resolve(link: &LinkArgs, remote: &str) -> Result<SocketAddr, LinkError> {
     let found = remote.to_socket_addrs();
     let mut found =
-        found.map_err(|error| LinkError::usage(format!("`{remote}` is no HOST:PORT that can be resolved: {error}")))?;
+        found.map_err(|error| LinkError::usage(format!("`{remote}` cannot be resolved as HOST:PORT: {error}")))?;
     found
         .find(|address| link.speaks_to(address))
         .ok_or_else(|| LinkError::usage(format!("`{remote}` has no address of the IP version of --addr")))
@@ -246,7 +246,7 @@ fn conclude(
     }
 }
 
-/// Drawn on stderr, and only on a terminal.
+/// Draws on stderr, and only on a terminal.
 fn progress_bar(total: Option<u64>) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();

@@ -1,5 +1,5 @@
-//! `longhaul serve`: a server on a TUN device, and what `serve`, `send` and `recv` have in common: the device, the
-//! profile, the emulated loss, and the words at the end.
+//! `longhaul serve`: a server on a TUN device, and what `serve`, `send` and `recv` share: the device, the profile, the emulated
+//! loss, and the summary.
 
 use crate::failure::LinkError;
 use base::{Duration, Ratio, Rng};
@@ -19,16 +19,16 @@ use trace::{Observer, Off};
 /// What runs on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Service {
-    /// Throws away what it gets (RFC 863; port 9 by default).
+    /// Discards what it receives (RFC 863; port 9 by default).
     Discard,
-    /// Sends back what it gets (RFC 862; port 7 by default).
+    /// Sends back what it receives (RFC 862; port 7 by default).
     Echo,
 }
 
 /// Arguments of `longhaul serve`.
 #[derive(Args, Clone, Debug)]
 pub struct ServeArgs {
-    /// What runs on the server.
+    /// The service of the server.
     service: Service,
     #[command(flatten)]
     link: LinkArgs,
@@ -40,7 +40,7 @@ pub struct ServeArgs {
     once: bool,
 }
 
-/// The device and what is behind it.
+/// The device and the stack behind it.
 #[derive(Args, Clone, Debug)]
 pub struct LinkArgs {
     /// Name of the TUN device; it is created, and removed at the end.
@@ -50,19 +50,19 @@ pub struct LinkArgs {
     /// same network (10.9.0.2/24: the kernel is 10.9.0.1).
     #[arg(long, value_name = "ADDRESS/PREFIX")]
     addr: Cidr,
-    /// Which TCP: a name from `longhaul profiles`, or the path of a TOML file.
+    /// TCP profile: a name from `longhaul profiles`, or the path of a TOML file.
     #[arg(long, value_name = "PROFILE", default_value = "longhaul")]
     profile: String,
-    /// Super-segments and checksums left to the kernel, or every packet as on a wire.
+    /// Leave super-segments and checksums to the kernel, or carry every packet as on a wire.
     #[arg(long, value_name = "on|off", default_value = "on")]
     offload: OffloadArg,
     /// Largest IP packet, bytes.
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..))]
     mtu: u16,
-    /// Packets lost at random in each direction, as `1%` or `0.01`; super-segments are cut for it.
+    /// Packets lost at random in each direction, as `1%` or `0.01`; super-segments are split for it.
     #[arg(long, value_name = "PROBABILITY", value_parser = profiles::units::ratio)]
     loss: Option<Ratio>,
-    /// Where the random streams of the loss start.
+    /// Seed of the random streams of the loss.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// How the result is written to stdout.
@@ -82,14 +82,14 @@ enum OffloadArg {
 pub enum SummaryFormat {
     /// One line for people.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
 impl LinkArgs {
-    /// The device with a stack on it that has no connection yet.
+    /// Creates the device, with a stack that has no connection yet.
     pub fn driver(&self) -> Result<Driver<Tun, MonotonicClock>, LinkError> {
-        // The clock comes first: it redirects signals, in this thread and those that follow.
+        // The clock comes first: it redirects signals, in this thread and in those started later.
         let clock = MonotonicClock::with_signals().map_err(|error| LinkError::failed(format!("signals: {error}")))?;
         let offload = match self.offload {
             OffloadArg::On => Offload::On,
@@ -117,12 +117,12 @@ impl LinkArgs {
         Ok(profile)
     }
 
-    /// The same, ready to build endpoints from.
+    /// Returns the same, ready for building endpoints.
     pub fn config(&self) -> Result<ValidConfig, LinkError> {
         Ok(self.profile()?.config().clone())
     }
 
-    /// What distinguishes a link from others, for those who look at a trace.
+    /// Returns what distinguishes this link from others, for readers of a trace.
     pub fn settings(&self) -> Vec<(String, String)> {
         let offload = if self.offload == OffloadArg::On { "on" } else { "off" };
         let mut settings =
@@ -131,15 +131,15 @@ impl LinkArgs {
         settings
     }
 
-    /// Whether a remote address can be reached from ours.
+    /// Returns whether a remote address is reachable from ours.
     pub fn speaks_to(&self, remote: &SocketAddr) -> bool {
         remote.is_ipv4() == self.addr.address().is_ipv4()
     }
 
-    /// Refuses what could only time out: packets of ours for another than the host's own addresses are forwarded by its
-    /// kernel, or go nowhere.
+    /// Rejects what could only time out: the kernel forwards our packets to addresses other than the host's own, or drops
+    /// them.
     pub fn check_forwarding(&self, remote: IpAddr) -> Result<(), LinkError> {
-        // Only an address of the host's own can be bound.
+        // Only one of the host's own addresses can be bound.
         if UdpSocket::bind((remote, 0)).is_ok() {
             return Ok(());
         }
@@ -171,10 +171,10 @@ fn random_words() -> std::io::Result<[u64; 3]> {
     Ok([0, 1, 2].map(|index| u64::from_ne_bytes(words[index])))
 }
 
-/// Runs the server until it has served once, or indefinitely.
+/// Runs the server until it has served one connection, or indefinitely.
 ///
 /// # Errors
-/// When the device cannot be had or fails.
+/// If the device is not available or fails.
 pub fn run(args: &ServeArgs) -> Result<(), LinkError> {
     let (name, default_port) = match args.service {
         Service::Discard => ("discard", 9),
@@ -201,7 +201,7 @@ pub fn run(args: &ServeArgs) -> Result<(), LinkError> {
     Ok(())
 }
 
-/// Starts an application, says so, and runs it to its end.
+/// Starts an application, reports that, and runs it to its end.
 pub fn drive<A: net::App>(
     driver: &mut Driver<Tun, MonotonicClock>,
     app: &mut A,
@@ -213,7 +213,7 @@ pub fn drive<A: net::App>(
     driver.run(app, observer).map_err(LinkError::failed)
 }
 
-/// Writes what came of a connection to stdout.
+/// Writes the result of a connection to stdout.
 pub fn print_summary(format: SummaryFormat, what: &str, transfer: &Transfer) {
     let Transfer { end, elapsed, last_read, written, read, info } = transfer;
     let counters = &info.counters;
@@ -225,7 +225,7 @@ pub fn print_summary(format: SummaryFormat, what: &str, transfer: &Transfer) {
         sent => counters.bytes_retransmitted as f64 * 100.0 / sent as f64,
     };
     let mut out = std::io::stdout().lock();
-    // A reader that has gone away wants no summary.
+    // If stdout is closed, the summary is dropped.
     let _ = match format {
         SummaryFormat::Text => writeln!(
             out,

@@ -1,4 +1,4 @@
-//! The last words of `longhaul ab` on stderr: how long it took, and how fast it was. Never part of results.
+//! The final message of `longhaul ab` on stderr: how long it took, and how fast it was. Never part of results.
 
 use lab::Finished;
 use nix::time::{ClockId, clock_gettime};
@@ -9,7 +9,7 @@ fn cpu_time() -> Option<Duration> {
     clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).ok().map(Duration::from)
 }
 
-/// Says how much was done in `elapsed`.
+/// Reports how much was done in `elapsed`.
 pub fn tell(finished: &Finished, elapsed: Duration) {
     if finished.resumed > 0 {
         anstream::eprintln!("resumed: {} runs were there already", finished.resumed);

@@ -13,9 +13,9 @@ use lab::results::stats::MIN_PAIRS;
 use lab::spec::{Column, Metric};
 use lab::{Plan, results};
 
-/// Where sentences begin.
+/// Indentation of sentences.
 const INDENT: &str = "      ";
-/// How verdicts are drawn, and what the legend says.
+/// How verdicts are drawn, and their entries in the legend.
 const VERDICTS: [(&str, &str); 5] =
     [("better", "▲"), ("worse", "▼"), ("equivalent", "≈"), ("inconclusive", "?"), ("deterministic", "=")];
 
@@ -25,7 +25,7 @@ fn empty() -> Table {
     table
 }
 
-/// A table whose last column holds sentences, a line each: they go below their rows.
+/// Formats a table whose last column holds sentences, one per line: they appear below their rows.
 pub fn annotated(plain: &Plain) -> String {
     let numbers = |row: &Vec<String>| row[..row.len() - 1].to_vec();
     let mut table = empty();
@@ -46,7 +46,7 @@ fn finish(table: &Table) -> String {
     lines.concat()
 }
 
-/// The table of an experiment: what is the same everywhere, a line per arm and cell, and how to read it.
+/// Formats an experiment's table: common settings, one line per arm and cell, and a legend.
 pub fn ab(plan: &Plan, rows: &[Row]) -> String {
     let experiment = &plan.experiment;
     let head = format!(
@@ -59,7 +59,7 @@ pub fn ab(plan: &Plan, rows: &[Row]) -> String {
     format!("{head}{}\n{}", body(plan, rows), legend(plan, rows))
 }
 
-/// How many runs were made, and from which seed.
+/// Returns how many runs were made, and from which seed.
 fn runs(plan: &Plan) -> String {
     let (all, seed) = (plan.experiment.iterations, plan.experiment.seed);
     let once = (0..plan.cells.len()).filter(|cell| plan.is_once(*cell)).count();
@@ -70,13 +70,13 @@ fn runs(plan: &Plan) -> String {
     }
 }
 
-/// What matters on most paths.
+/// The metrics for most paths.
 const USUAL: [&str; 5] = ["efficiency", "retransmitted_pct", "fast_retransmits", "rtos", "recovery_success_pct"];
 
-/// What matters where losses are placed on purpose.
+/// The metrics for paths with losses by position.
 const PLACED: [&str; 3] = ["repair_rtts", "probes", "rtos"];
 
-/// The metrics that are shown, each with its column.
+/// Returns the metrics to show, each with its column.
 fn columns(rows: &[Row]) -> Vec<(&'static Metric, &'static Column)> {
     let placed = rows.iter().any(|row| row.metrics.repair_rtts.is_some());
     let names: &[&str] = if placed { &PLACED } else { &USUAL };
@@ -118,7 +118,7 @@ fn body(plan: &Plan, rows: &[Row]) -> String {
     finish(&table)
 }
 
-/// `path.rtt` is `rtt`; leaves of arms keep their arm.
+/// Shortens `path.rtt` to `rtt`; leaves of arms keep their arm.
 fn short(key: &str) -> String {
     let rest = key.strip_prefix("path.").or_else(|| key.strip_prefix("flow."));
     rest.unwrap_or(key).to_owned()

@@ -1,4 +1,4 @@
-//! `longhaul view`: traces as one HTML file that opens anywhere.
+//! `longhaul view`: writes traces as one self-contained HTML file.
 
 use crate::failure::Failure;
 use crate::whole_file::WholeFile;
@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use trace_io::{Trace, TraceError};
 
-/// More axes than that do not make a comparison.
+/// Maximum number of traces: more axes do not make a comparison.
 const MOST: usize = 6;
 
 /// Arguments of `longhaul view`.
@@ -25,7 +25,7 @@ pub struct ViewArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// When a trace cannot be read or the page not be written.
+/// If a trace cannot be read or the page cannot be written.
 pub fn run(args: &ViewArgs) -> Result<(), Failure> {
     if args.traces.len() > MOST {
         let given = args.traces.len();
@@ -47,7 +47,7 @@ fn read(path: &Path) -> Result<Trace, Failure> {
     })
 }
 
-/// Writes the page, to stdout for `-`, and says where it is.
+/// Writes the page, to stdout for `-`, and reports where it is.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -69,7 +69,7 @@ pub fn write(title: &str, runs: &[Run], output: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Arms of one name are distinguished by their files.
+/// Distinguishes arms of one name by their files.
 fn tell_apart(runs: &mut [Run], paths: &[PathBuf]) {
     let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
     for (run, path) in runs.iter_mut().zip(paths) {

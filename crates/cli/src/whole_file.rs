@@ -1,15 +1,15 @@
-//! Files that are whole or not there: what is written goes into `NAME.part`, which becomes `NAME` at the end.
+//! Files that are either complete or absent: output goes to `NAME.part`, which becomes `NAME` at the end.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
-/// A file that is being written. When it is dropped unfinished, nothing of it stays.
+/// A file being written. If it is dropped unfinished, it is removed.
 #[derive(Debug)]
 pub struct WholeFile {
     path: PathBuf,
-    /// Where it is written: beside its place; or there, when that is a device or a pipe.
+    /// Path of the partial file, beside its final place; for a device or a pipe, the path itself.
     part: PathBuf,
     out: Option<BufWriter<File>>,
 }
@@ -18,25 +18,25 @@ impl WholeFile {
     /// Begins one.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// If it cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
-        // A link is written through, as devices and pipes are: `/dev/stdout` may lead to the shell's file.
+        // A link is written through, like devices and pipes: `/dev/stdout` may lead to the shell's file.
         let special = std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file());
         let part = if special { path.to_owned() } else { beside(path) };
         let file = File::create(&part)?;
         let whole = Self { path: path.to_owned(), part, out: Some(BufWriter::new(file.try_clone()?)) };
         if !special && let Ok(old) = std::fs::metadata(path) {
-            // Whoever owned the file goes on to own it; another user than root cannot give it away, and need not.
+            // The owner of the file stays its owner; a user other than root cannot give it away, and need not.
             let _ = fchown(&file, Some(old.uid()), Some(old.gid()));
             file.set_permissions(old.permissions())?;
         }
         Ok(whole)
     }
 
-    /// Puts it into its place.
+    /// Moves the file to its final place.
     ///
     /// # Errors
-    /// When the last bytes cannot be written; nothing stays then.
+    /// If the last bytes cannot be written; then nothing is kept.
     pub fn finish(mut self) -> io::Result<()> {
         self.flush()?;
         if self.part != self.path {
@@ -46,7 +46,7 @@ impl WholeFile {
         Ok(())
     }
 
-    /// Ends it before its time. Returns where the part that was written is.
+    /// Ends the file early. Returns the path of the partial file.
     ///
     /// # Errors
     /// As [`Self::finish`].
@@ -69,7 +69,7 @@ impl Write for WholeFile {
 
 impl Drop for WholeFile {
     fn drop(&mut self) {
-        // What the buffer still holds is not tried again.
+        // The buffer's remaining data is not tried again.
         if let Some(out) = self.out.take() {
             drop(out.into_parts());
             if self.part != self.path {
@@ -82,7 +82,7 @@ impl Drop for WholeFile {
 /// Writes a whole file at once.
 ///
 /// # Errors
-/// When it cannot be written; what was there before stays then.
+/// If it cannot be written; an earlier file is then unchanged.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
     let mut file = WholeFile::create(path)?;
     file.write_all(text.as_bytes())?;
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_leaves_nothing() {
-        // It is full, always; and it is a device, which stays.
+        // This device is always full; and being a device, it stays.
         let mut full = WholeFile::create(Path::new("/dev/full")).unwrap();
         assert!(full.write_all(b"x").and_then(|()| full.flush()).is_err());
         drop(full);

@@ -1,7 +1,7 @@
 //! `longhaul window`: which receive window a path needs, what a given one allows, and how systems are configured.
 //!
-//! The arithmetic is that of the bandwidth-delay product: the bytes that are on their way while the first of them is
-//! acknowledged. A window below it limits the rate to one window a round trip.
+//! The arithmetic is that of the bandwidth-delay product: the bytes in flight until the first of them is acknowledged. A smaller
+//! window limits the rate to one window per round trip.
 
 mod settings;
 
@@ -17,25 +17,25 @@ use std::fmt::Write;
 /// Arguments of `longhaul window`.
 #[derive(Args, Clone, Debug)]
 pub struct WindowArgs {
-    /// Rate of the narrowest link, bits of payload per second.
+    /// Rate of the slowest link, bits of payload per second.
     #[arg(long, value_name = "RATE", value_parser = units::rate)]
     rate: Rate,
     /// Round-trip time.
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
     rtt: Duration,
-    /// How much longer a round trip may take at times.
+    /// Additional delay that a round trip may have at times.
     #[arg(long, value_name = "TIME", value_parser = units::duration, default_value = "0")]
     jitter: Duration,
     /// Bytes of payload in a full segment.
     #[arg(long, value_name = "BYTES", default_value = "1460", value_parser = clap::value_parser!(u32).range(1..=65_495))]
     mss: u32,
-    /// A window to judge; otherwise the one that the path needs.
+    /// A window to check; by default the one that the path needs.
     #[arg(long, value_name = "BYTES", value_parser = units::bytes)]
     window: Option<u64>,
     /// Connections of a server that each have such a window.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     connections: Option<u64>,
-    /// How the answer is written to stdout.
+    /// How the result is written to stdout.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }
@@ -48,18 +48,18 @@ enum Format {
     Json,
 }
 
-/// Longer round trips are a slip of the keyboard.
+/// Longer round trips are probably typing errors.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
-/// What a path asks of a window.
+/// A path's requirements for a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Answer {
-    /// Bytes on their way in a round trip, and in one with jitter, rounded up.
+    /// Bytes in flight in a round trip, and in one with jitter, rounded up.
     product: u64,
     with_jitter: u64,
     /// Full segments that hold the latter.
     segments: u64,
-    /// The window in question: the given one, or those segments.
+    /// The window in question: the given one, or that of those segments.
     window: u64,
     /// RFC 7323's shift count.
     shift: u32,
@@ -74,7 +74,7 @@ struct Answer {
 /// Runs the command.
 ///
 /// # Errors
-/// When the numbers ask for what TCP cannot do.
+/// If the numbers exceed what TCP can express.
 pub fn run(args: &WindowArgs) -> Result<(), Failure> {
     let answer = answer(args).map_err(Failure::Usage)?;
     let settings = Settings::of(answer.window, answer.shift);
@@ -121,7 +121,7 @@ fn answer(args: &WindowArgs) -> Result<Answer, String> {
 }
 
 impl Answer {
-    /// The window is smaller than what is on its way at worst.
+    /// Returns whether the window is smaller than the most bytes that may be in flight.
     fn is_limiting(&self) -> bool {
         self.allows_at_worst < self.rate
     }

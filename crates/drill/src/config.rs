@@ -1,13 +1,13 @@
-//! What options set for a run: addresses, ports, tolerances. The command line overrides the script.
+//! Run options: addresses, ports, tolerances. The command line overrides the script.
 //!
-//! Defaults are those public scripts are run with: a local address in 192.168.0.0/16 (or a unique local IPv6 prefix), a
-//! remote one reserved for documentation.
+//! The defaults are those with which public scripts are run: a local address in 192.168.0.0/16 (or a unique local IPv6 prefix),
+//! and a remote one reserved for documentation.
 
 use crate::script::{Script, ScriptOption};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Which IP a script speaks.
+/// Which IP version a script uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IpVersion {
     /// IPv4 sockets and packets.
@@ -18,12 +18,12 @@ pub enum IpVersion {
     V6,
 }
 
-/// Whether consecutive packets are put together until they are as long as the script says.
+/// Whether consecutive packets are merged until they reach the length the script expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segments {
-    /// One expected packet may be several.
+    /// Several live packets may match one expected packet.
     Joined,
-    /// Each expected packet is one (`--strict_segments`).
+    /// Each live packet must match one expected packet (`--strict_segments`).
     Strict,
 }
 
@@ -40,9 +40,9 @@ pub struct Config {
     pub remote_prefix: u8,
     /// Prefix length of the local network.
     pub local_prefix: u8,
-    /// `--bind_port`: where the stack listens.
+    /// `--bind_port`: the port on which the stack listens.
     pub bind_port: u16,
-    /// `--connect_port`: where the stack connects to.
+    /// `--connect_port`: the port to which the stack connects.
     pub connect_port: u16,
     /// `--mtu` of the device, bytes.
     pub mtu: u32,
@@ -52,9 +52,9 @@ pub struct Config {
     pub tolerance_usecs: i64,
     /// `--tolerance_percent` of the time since the previous event, in thousandths of a percent.
     pub tolerance_millipercent: i64,
-    /// `--tcp_ts_tick_usecs`: how long one tick of the timestamp clock is; 0 leaves its values uncompared.
+    /// `--tcp_ts_tick_usecs`: the length of one tick of the timestamp clock; with 0 its values are not compared.
     pub ts_tick_usecs: i64,
-    /// `--tcp_ts_ecr_scaled`: an echo that was never sent is computed from the first timestamp seen.
+    /// `--tcp_ts_ecr_scaled`: an echo of a value never sent is computed from the first timestamp seen.
     pub ts_echo: TimestampEcho,
     /// `--strict_segments`.
     pub segments: Segments,
@@ -62,16 +62,16 @@ pub struct Config {
     pub defines: BTreeMap<String, String>,
 }
 
-/// What to do with a timestamp echo that the stack never sent.
+/// How to treat an echo of a timestamp that the stack never sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimestampEcho {
-    /// An error: well-behaved peers echo what they saw.
+    /// As an error: well-behaved peers echo what they received.
     Exact,
     /// Computed from the first timestamp seen.
     Scaled,
 }
 
-/// Options that take a value and mean nothing here: they name external programs, the wire mode or the shared object.
+/// Options with a value that have no effect here: they name external programs, the wire mode or the shared object.
 const WITHOUT_EFFECT: [&str; 16] = [
     "code_command",
     "code_format",
@@ -92,7 +92,7 @@ const WITHOUT_EFFECT: [&str; 16] = [
 ];
 const FLAGS_WITHOUT_EFFECT: [&str; 6] = ["verbose", "debug", "dry_run", "send_omit_free", "wire_client", "wire_server"];
 
-/// Options as they come in, the later over the earlier.
+/// Options in order of arrival; later ones override earlier ones.
 #[derive(Default)]
 struct Given<'a>(BTreeMap<&'a str, &'a ScriptOption>);
 
@@ -100,7 +100,7 @@ impl Config {
     /// Options of `script`, then `overrides`.
     ///
     /// # Errors
-    /// The first option that is unknown or has an impossible value.
+    /// The first option that is unknown or has an invalid value.
     pub fn new(script: &Script, overrides: &[ScriptOption]) -> Result<Self, String> {
         let mut given = Given::default();
         for option in script.options.iter().chain(overrides) {
@@ -147,12 +147,12 @@ impl Config {
         })
     }
 
-    /// `AF_INET` or `AF_INET6`: what `socket(..., …)` stands for.
+    /// `AF_INET` or `AF_INET6`: the domain for which `socket(..., …)` stands.
     pub fn socket_domain(&self) -> i32 {
         if self.ip_version == IpVersion::V4 { libc::AF_INET } else { libc::AF_INET6 }
     }
 
-    /// `address` as sockets of this run spell it.
+    /// `address` in the form that sockets of this run use.
     pub fn socket_ip(&self, address: IpAddr) -> IpAddr {
         match (self.ip_version, address) {
             (IpVersion::V4MappedV6, IpAddr::V4(v4)) => IpAddr::V6(v4.to_ipv6_mapped()),
@@ -230,7 +230,7 @@ fn netmask(text: &str) -> Result<u8, String> {
     Ok(u8::try_from(mask.to_bits().leading_ones()).unwrap_or(32))
 }
 
-/// The address's bytes as they lie in a header.
+/// The address's bytes in the order of a header.
 pub fn bytes(address: IpAddr) -> Vec<u8> {
     match address {
         IpAddr::V4(v4) => v4.octets().to_vec(),
@@ -285,7 +285,7 @@ mod tests {
     #[test_case("--tolerance_percent=0.25" => 250; "a fraction")]
     #[test_case("--tolerance_percent=25" => 25_000; "a whole number")]
     fn percent(option: &str) -> i64 {
-        // The language reads plain values up to white space.
+        // The language reads plain values up to the next white space.
         config(option).unwrap().tolerance_millipercent
     }
 

@@ -1,8 +1,8 @@
 //! Runs packetdrill-style conformance scripts: against a stack behind packetdrill's C interface in virtual time, and against
 //! the kernel over a TUN device in real time as a control of the scripts themselves.
 //!
-//! [`script`] is the language, [`Engine`] runs it against a [`stack::Stack`], [`run`] makes one run of a file in a network
-//! namespace of its own, [`suite`] many of them side by side in child processes.
+//! [`script`] is the language, [`Engine`] runs a script against a [`stack::Stack`], [`run`] runs one file once in its own network
+//! namespace, [`suite`] runs many of them in parallel in child processes.
 #![deny(unsafe_code)]
 
 pub mod code;

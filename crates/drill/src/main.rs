@@ -1,4 +1,4 @@
-//! `longhaul-drill`: runs conformance scripts and says which failed, where, and how.
+//! `longhaul-drill`: runs conformance scripts and reports which failed, where, and how.
 #![forbid(unsafe_code)]
 
 use drill::run::{Backend, Error, Options, run};
@@ -20,11 +20,11 @@ usage: longhaul-drill [options] SCRIPT|FOLDER...
   -D NAME=VALUE       define a symbol for scripts
   --mtu=N, --ip_version=ipv6, ...   override the scripts' own options";
 
-/// What the command line says.
+/// The parsed command line.
 #[derive(Default)]
 struct Arguments {
     options: Options,
-    /// As they were given, for children.
+    /// The arguments as given, for child processes.
     given: Vec<OsString>,
     scripts: Vec<PathBuf>,
     verbose: bool,
@@ -109,7 +109,7 @@ impl Arguments {
     }
 }
 
-/// A child: one script in this process.
+/// A child process: runs one script.
 fn one(script: &Path, arguments: &Arguments) -> ExitCode {
     let mut log = |line: String| {
         if arguments.verbose {
@@ -125,7 +125,7 @@ fn one(script: &Path, arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// The parent: a child for each script.
+/// The parent: starts a child for each script.
 fn many(arguments: &Arguments) -> ExitCode {
     let mut scripts = Vec::new();
     for path in &arguments.scripts {
@@ -147,7 +147,7 @@ fn many(arguments: &Arguments) -> ExitCode {
     };
     let mut suite = Suite::new(program, arguments.given.clone());
     if arguments.options.backend == Backend::Kernel {
-        // Real time does not like company.
+        // Runs in real time need an idle machine.
         suite.jobs = 1;
         suite.limit *= 10;
     }
@@ -173,7 +173,7 @@ fn many(arguments: &Arguments) -> ExitCode {
     })
 }
 
-/// What a script saw, and how it ended; its name without the folders above that of its group.
+/// A script's packets and its result; the script's name includes only the folder of its group.
 fn digest(report: &Report) -> String {
     let mut digest = Digest::default();
     digest.bytes(report.log.as_bytes());

@@ -1,7 +1,7 @@
-//! One script, once, in this process: a network namespace with a device, a stack, an engine.
+//! Runs one script once in this process: a network namespace with a device, a stack, an engine.
 //!
-//! Scripts set sysctls, and a stack may read them, so each run gets a namespace of its own, whatever the stack. It has a
-//! `tun0` with the run's addresses, as scripts expect it. Entering it changes the process for good: one process, one run.
+//! Scripts set sysctls, and a stack may read them, so each run gets its own namespace, whatever the stack. It has a `tun0` with
+//! the run's addresses, as scripts expect. Entering the namespace changes the process permanently: one process, one run.
 
 use crate::config::{Config, IpVersion, bytes};
 use crate::ffi::{Kernel, Linked, enter_namespace, open_tun, prefer_realtime};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 const DEVICE: &str = "tun0";
 
-/// Against what a script runs.
+/// The stack against which a script runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
     /// This project's TCP, linked in.
@@ -45,18 +45,18 @@ pub struct Options {
 /// Why a run did not pass.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// A line of the script did not come true.
+    /// A line of the script failed.
     #[error("{0}")]
     Failed(String),
-    /// The run could not take place: a wrong script, a missing privilege.
+    /// The run was impossible: an invalid script, a missing privilege.
     #[error("{0}")]
     Impossible(String),
 }
 
-/// Runs the script at `path`; `log` gets a line a packet.
+/// Runs the script at `path`; `log` receives one line per packet.
 ///
 /// # Errors
-/// What did not come true, or why it could not be tried. Both name the script's line where there is one.
+/// The failure, or why the script could not run. Both name the script's line where there is one.
 pub fn run(path: &Path, options: &Options, log: &mut dyn FnMut(String)) -> Result<(), Error> {
     let impossible = |what: String| Error::Impossible(format!("{}: {what}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| impossible(error.to_string()))?;
@@ -66,7 +66,7 @@ pub fn run(path: &Path, options: &Options, log: &mut dyn FnMut(String)) -> Resul
         let config = Config::new(&script, &options.overrides).map_err(impossible)?;
         Ok((script, config))
     };
-    // The symbols depend on the IP version, which may stand in the script.
+    // The symbols depend on the IP version, which may be set in the script.
     let (_, config) = read(&presets(IpVersion::V4, &options.defines))?;
     let (script, config) = read(&presets(config.ip_version, &options.defines))?;
     let stack = stack(&options.backend, options.so_flags.as_deref(), &config).map_err(Error::Impossible)?;
@@ -82,7 +82,7 @@ pub fn run(path: &Path, options: &Options, log: &mut dyn FnMut(String)) -> Resul
 /// Symbols that public scripts take for granted, because their runners define them. Cookies are those of the addresses here
 /// under the Fast Open key of `scripts/common/defaults.sh`, and under a key of zeros. The user's own come on top.
 fn presets(version: IpVersion, own: &BTreeMap<String, String>) -> BTreeMap<String, String> {
-    // What a socket says is of its family, what the network says of its packets'.
+    // A socket reports in terms of its own family, the network in terms of the packets' family.
     let (level, kind) = match version {
         IpVersion::V4 => ("SOL_IP", "IP_RECVERR"),
         IpVersion::V4MappedV6 | IpVersion::V6 => ("SOL_IPV6", "IPV6_RECVERR"),
@@ -121,7 +121,7 @@ fn stack(backend: &Backend, so_flags: Option<&str>, config: &Config) -> Result<A
     })
 }
 
-/// Gives the device its MTU, its address and the route to the script's side.
+/// Configures the device's MTU, its address and the route to the script's side.
 fn set_up(config: &Config) -> Result<(), String> {
     let remote = network(config.remote_ip, config.remote_prefix);
     let flag = if config.ip_version == IpVersion::V6 { " nodad" } else { "" };

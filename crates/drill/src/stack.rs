@@ -1,4 +1,4 @@
-//! What the engine needs of a stack under test: socket calls, packets both ways, and its clock.
+//! What the engine needs from a stack under test: socket calls, packets in both directions, and its clock.
 //!
 //! A call carries its memory with it, so that it can be handed to the thread of blocking calls whole and come back with
 //! what the stack wrote.
@@ -7,7 +7,7 @@ use std::fmt::Debug;
 
 /// A stack under test, called from two threads.
 pub trait Stack: Debug + Send + Sync {
-    /// Makes a call; what it returns in memory is left in `call`.
+    /// Makes a call; results in memory are stored in `call`.
     fn perform(&self, call: &mut Call) -> Returned;
 
     /// Hands the stack a packet.
@@ -16,8 +16,8 @@ pub trait Stack: Debug + Send + Sync {
     /// That it did not take it.
     fn send(&self, packet: &[u8]) -> Result<(), String>;
 
-    /// The stack's next packet and the moment it left, microseconds of [`Stack::now`]. A stack in real time gives up at
-    /// `deadline`; one in virtual time knows itself when nothing will come.
+    /// The stack's next packet and the time it left, in microseconds of [`Stack::now`]. A stack in real time stops waiting at
+    /// `deadline`; one in virtual time knows when no packet will come.
     ///
     /// # Errors
     /// That none will come.
@@ -66,13 +66,13 @@ pub struct Message {
     pub name: Vec<u8>,
     /// Buffers.
     pub buffers: Vec<Vec<u8>>,
-    /// Control data, or room for it; shortened to what was written.
+    /// Control data, or room for it; truncated to what was written.
     pub control: Vec<u8>,
     /// Flags, written by `recvmsg`.
     pub flags: i32,
 }
 
-/// A system call with its memory. Fields have the names of the manual.
+/// A system call with its memory. Fields have the names from the manual pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each variant is the call of its name, each field its argument")]
 pub enum Call {
@@ -107,7 +107,7 @@ pub enum Call {
     Sendfile { fd_out: i32, fd_in: i32, offset: i64, length: usize },
 }
 
-/// The memory of a call that reads or writes: so many zeros, or none behind a null pointer.
+/// The memory of a call that reads or writes: that many zeros, or a null pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Buffer {
     /// That many bytes.

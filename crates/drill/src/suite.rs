@@ -1,4 +1,4 @@
-//! Many scripts side by side, each in a child process: a run changes its process for good, and one that hangs is ended.
+//! Runs many scripts in parallel, each in a child process: a run changes its process permanently, and one that hangs is killed.
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -23,7 +23,7 @@ pub struct Suite {
     pub arguments: Vec<OsString>,
     /// How many run at a time.
     pub jobs: usize,
-    /// Longest time a script may take, real time.
+    /// Longest time a script may take, in real time.
     pub limit: Duration,
 }
 
@@ -38,7 +38,7 @@ pub enum Ended {
     Impossible,
 }
 
-/// What became of a script.
+/// The result of a script.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Which.
@@ -54,13 +54,13 @@ pub struct Report {
 }
 
 impl Suite {
-    /// This program with `arguments`, as many at a time as there are processors.
+    /// This program with `arguments`, with one job per processor.
     pub fn new(program: PathBuf, arguments: Vec<OsString>) -> Self {
         let jobs = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Self { program, arguments, jobs, limit: Duration::from_secs(60) }
     }
 
-    /// Runs `scripts`; calls `done` for each when it ends. Reports come in the order of `scripts`.
+    /// Runs `scripts`; calls `done` for each when it ends. Reports are in the order of `scripts`.
     pub fn run(&self, scripts: &[PathBuf], done: impl Fn(&Report) + Sync) -> Vec<Report> {
         let next = AtomicUsize::new(0);
         let reports = Mutex::new(Vec::new());
@@ -136,7 +136,7 @@ impl Suite {
     }
 }
 
-/// Reads a pipe to its end beside the waiting, so that a talkative child is not held up.
+/// Reads a pipe to its end in the background, so that a child with much output is not held up.
 fn collect(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -168,10 +168,10 @@ pub fn scripts_below(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// What a script claims to hold for, said in its first line: `// standard: …` or `// profile NAME: …`.
+/// What a script's first line claims: `// standard: …` or `// profile NAME: …`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// Every correct TCP, so the kernel as well.
+    /// Holds for every correct TCP, including the kernel's.
     Standard,
     /// Stacks with this profile.
     Profile(String),

@@ -1,7 +1,7 @@
-//! The control: scripts that claim to hold for every correct TCP, against the kernel of this machine in real time.
+//! The control: runs the scripts that claim to hold for every correct TCP against this machine's kernel, in real time.
 //!
-//! A script that fails here asserts something that is not standard, or is wrong. Real time on a busy machine may be late
-//! once, so what fails is tried again with less company.
+//! A script that fails here asserts something that is not standard, or is wrong. A busy machine may occasionally be late in real
+//! time, so a script that fails is retried with fewer others in parallel.
 
 use drill::suite::{Claim, Ended, Suite, claim, scripts_below};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ fn standard_scripts_hold_for_the_kernel() {
     assert!(!scripts.is_empty());
     let mut suite = Suite::new(env!("CARGO_BIN_EXE_longhaul-drill").into(), vec!["--kernel".into()]);
     suite.limit = Duration::from_secs(600);
-    // Most of a run is waiting, so many go side by side.
+    // Most of a run is spent waiting, so many runs go in parallel.
     suite.jobs = 16;
     let mut failures = String::new();
     for _ in 0..TRIES {

@@ -1,4 +1,4 @@
-//! All scripts of this repository, against this project's TCP in virtual time: each passes, and twice with the same packets.
+//! All scripts of this repository, against this project's TCP in virtual time: each passes, twice with the same packets.
 
 use drill::suite::{Claim, Ended, Report, Suite, claim, scripts_below};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn suite() -> Suite {
     suite
 }
 
-/// The failures with their messages, one below the other.
+/// The failures with their messages, one per line.
 fn table(reports: &[Report]) -> String {
     let failed = reports.iter().filter(|report| report.ended != Ended::Passed);
     failed.map(|report| format!("\n{:?}: {}", report.ended, report.message)).collect()
@@ -30,7 +30,7 @@ fn every_script_passes_twice_with_the_same_packets() {
     for (first, second) in first.iter().zip(&second) {
         assert_eq!(first.log, second.log, "{}: the second run differs", first.script.display());
     }
-    // Those without packets are about calls alone.
+    // Scripts without packets test only calls.
     let silent = first.iter().filter(|report| report.log.is_empty()).count();
     assert!(silent * 10 < first.len(), "no packet was seen of {silent} scripts");
 }

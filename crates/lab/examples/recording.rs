@@ -1,6 +1,6 @@
-//! What watching costs: one simulated transfer without an observer, summed up, recorded as Parquet, and into a whole trace
-//! directory; packets a second, the best of several turns, and the processor time of all threads together, the least of them. A
-//! table takes some 20 ms to end, whatever its length, so the length of the transfer matters.
+//! Measures the cost of observation: one simulated transfer without an observer, summarised, recorded as Parquet, and into a
+//! whole trace directory. Prints packets per second, the best of several turns, and the processor time of all threads, the
+//! minimum of them. Finishing a table takes some 20 ms, whatever its length, so the length of the transfer matters.
 //!
 //! `cargo run --release -p longhaul-lab --example recording [MEGABYTES [TURNS]]`
 
@@ -49,9 +49,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 #[derive(Clone, Copy)]
 struct Cost {
-    /// Packets a second.
+    /// Packets per second.
     speed: f64,
-    /// Processor time of a packet.
+    /// Processor time per packet.
     cpu_ns: f64,
 }
 
@@ -70,14 +70,14 @@ fn cpu() -> f64 {
 }
 
 fn transfer(megabytes: u32) -> Result<RunSpec, Box<dyn Error>> {
-    let mut experiment = spec::builtin("wan").ok_or("there is no experiment `wan`")?;
+    let mut experiment = spec::builtin("wan").ok_or("unknown experiment `wan`")?;
     let set = vec![format!("flow.bytes={megabytes}MB"), "path.rtt=50ms".to_owned(), "path.loss=0.01%".to_owned()];
     let arms = vec!["longhaul".to_owned()];
     experiment.apply(&Overrides { set, arms, iterations: Some(1), ..Overrides::default() })?;
     Ok(Plan::new(experiment)?.runs.swap_remove(0))
 }
 
-/// What a run costs until what was observed is on the disk.
+/// Measures the cost of a run until the recording is on disk.
 fn speed<O: Observer>(
     run: &RunSpec,
     mut observer: O,

@@ -1,15 +1,15 @@
 //! Prints the file of behaviour stamps, `docs/stamps.txt`: `cargo xtask stamp` writes it.
 //!
-//! With `--blind PROFILE…` it prints instead which leaves of these profiles the stamp does not see: each is changed to a few other
-//! values, one at a time, and is listed when no change moves the stamp. A leaf may be listed because its mechanism does not
-//! engage in the profile, or because no cell shows it.
+//! With `--blind PROFILE…` it prints instead which leaves of these profiles the stamp misses: each is changed to a few other
+//! values, one at a time, and is listed if no change affects the stamp. A leaf may be listed because its mechanism does not
+//! engage in the profile, or because no cell covers it.
 
 use lab::run::stamp::Stamp;
 use profiles::Profile;
 
-/// Values to try beside those made of the present one.
+/// Values to try in addition to those derived from the current one.
 const VALUES: &[&str] = &["none", "1", "3", "10", "2", "1ms", "70ms", "3s", "1B", "3kB", "100kB", "1%", "60%"];
-/// Most of them per leaf: a change that is seen is seen soon.
+/// Maximum tries per leaf: a change that the stamp sees shows up early.
 const MOST: usize = 5;
 
 fn main() {
@@ -42,7 +42,7 @@ fn blind(name: &str) {
     println!("{name}: {unseen} of {} leaves are not seen", values.len());
 }
 
-/// The leaf with other values that it can have, until one moves the stamp.
+/// Returns the leaf with other valid values, until one affects the stamp.
 fn changes(profile: &Profile, leaf: &str, value: &str) -> Vec<(String, Stamp)> {
     let digits = value.len() - value.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = value.split_at(digits);

@@ -1,8 +1,8 @@
-//! Prints digests of the canonical traces of every built-in profile in every built-in experiment, on both kinds of device, a line
-//! each: `EXPERIMENT/PROFILE/DEVICE=NUMBER`. `cargo xtask traces` keeps them in `docs/traces.txt`.
+//! Prints digests of the canonical traces of every built-in profile in every built-in experiment, on both kinds of device, one
+//! per line: `EXPERIMENT/PROFILE/DEVICE=NUMBER`. `cargo xtask traces` keeps them in `docs/traces.txt`.
 //!
-//! A number stands for all cells of the experiment with three seeds each, and no transfer larger than [`MOST`]. An arm that
-//! changes leaves has lines of its own, as `EXPERIMENT/arm ARM/DEVICE`.
+//! A number covers all cells of the experiment with three seeds each, and no transfer larger than [`MOST`]. An arm that changes
+//! leaves has separate lines, as `EXPERIMENT/arm ARM/DEVICE`.
 
 use lab::run::{scenario, stamp};
 use lab::spec::Flow;
@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use trace::Digest;
 
-/// Enough for slow start, its losses and tens of round trips behind them.
+/// Enough for slow start, its losses and tens of round trips after them.
 const MOST: u64 = 4_000_000;
 const SEEDS: u32 = 3;
 const DEVICES: [(&str, Device); 2] = [("plain", Device::PLAIN), ("super", Device::SUPER_SEGMENTS)];
@@ -53,7 +53,7 @@ fn of_experiment(name: &str) -> Vec<Line> {
     let mut lines = Vec::new();
     for profile in profiles::builtin() {
         let ends = Ends::Profile(profile.config().clone());
-        // What an arm's ends are does not matter here, so cells that differ in them alone are one.
+        // The arms' ends do not matter here, so cells that differ only in them count as one.
         let runs = of_arm(0).into_iter().map(|run| RunSpec { ends: ends.clone(), ..run });
         lines.extend(on_both(&format!("{name}/{}", profile.name), &distinct(runs)));
     }
@@ -79,7 +79,7 @@ fn smaller(run: &RunSpec) -> RunSpec {
     run
 }
 
-/// Without those that differ in nothing but a seed that the size of the transfer drew.
+/// Drops runs that differ only in a seed drawn from the size of the transfer.
 fn distinct(runs: impl Iterator<Item = RunSpec>) -> Vec<RunSpec> {
     let mut kept: Vec<RunSpec> = Vec::new();
     for run in runs {

@@ -1,9 +1,9 @@
 //! Experiments on five floors, each built from those before it: what is compared (`spec`), unfolded into runs (`plan`), run in
-//! parallel and kept (`run`), reported as rows of paired differences (`results`), and published results measured again
-//! (`headlines`). What the numbers mean is written down in `docs/MEASUREMENT.md`.
+//! parallel and stored (`run`), reported as rows of paired differences (`results`), and published results measured again
+//! (`headlines`). `docs/MEASUREMENT.md` defines the numbers.
 //!
-//! Results depend on the experiment and its seed alone: not on the number of threads, the order in which runs finish, or
-//! whether they were made now or found in a file.
+//! Results depend only on the experiment and its seed: not on the number of threads, the order in which runs finish, or whether
+//! they were made now or read from a file.
 #![forbid(unsafe_code)]
 
 pub mod headlines;

@@ -1,17 +1,17 @@
-//! The arithmetic of receive windows: the bytes that are on their way while the first of them is acknowledged, the rate that a
-//! window allows, and how it is announced. In whole numbers.
+//! The arithmetic of receive windows: the bytes in flight until the first of them is acknowledged, the rate that a window allows,
+//! and how it is announced. In whole numbers.
 
 use base::Duration;
 
 /// The largest window that TCP can announce: 16 bits and a shift of 14 (RFC 7323 §2.3).
 pub const LARGEST: u64 = 65_535 << 14;
 
-/// Bytes that a link of `rate` bits a second carries in `span`, rounded up.
+/// Returns the bytes that a link of `rate` bits per second carries in `span`, rounded up.
 pub fn bytes(rate: u64, span: Duration) -> u64 {
     (u128::from(rate) * u128::from(span.as_nanos())).div_ceil(8_000_000_000) as u64
 }
 
-/// Bits a second when `bytes` are carried in each `span`, rounded down.
+/// Returns bits per second if `bytes` are carried in each `span`, rounded down.
 ///
 /// # Panics
 /// When `span` is zero.
@@ -19,12 +19,12 @@ pub fn bits_per_sec(bytes: u64, span: Duration) -> u64 {
     (u128::from(bytes) * 8_000_000_000 / u128::from(span.as_nanos())) as u64
 }
 
-/// The smallest shift with which 16 bits say `window` (RFC 7323 §2.2).
+/// Returns the smallest shift with which 16 bits can express `window` (RFC 7323 §2.2).
 pub fn shift(window: u64) -> u32 {
     (0..=14).find(|shift| 65_535 << shift >= window).unwrap_or(14)
 }
 
-/// Full segments that hold `bytes`.
+/// Returns the number of full segments that hold `bytes`.
 pub fn segments(bytes: u64, mss: u32) -> u64 {
     bytes.div_ceil(mss.into())
 }

@@ -10,7 +10,7 @@ use test_case::test_matrix;
 use trace::Off;
 
 const LIMIT: BurstLimit = BurstLimit { slow_start_percent: 200, avoidance_percent: 125, segments: 10 };
-/// Both profiles as they were: the whole window after any pause, as soon as it is free.
+/// Both profiles with unpaced departures: the whole window after any pause, as soon as it is free.
 const UNPACED: &[(&str, &str)] = &[("cc.pacing.kind", "off"), ("cc.idle_restart", "off")];
 
 fn config(profile: &str, changes: &[(&str, &str)]) -> ValidConfig {
@@ -18,7 +18,7 @@ fn config(profile: &str, changes: &[(&str, &str)]) -> ValidConfig {
     profiles::find(profile).expect("built in").with(&changes).expect("within bounds")
 }
 
-/// A gigabit each way, without losses, and a round trip of `rtt_ms`.
+/// One gigabit each way, without losses, and a round trip of `rtt_ms`.
 fn fast(flow: FlowSpec, rtt_ms: u64) -> Scenario {
     let half = Duration::from_millis(rtt_ms) / 2;
     let rate = Rate::from_bits_per_sec(1_000_000_000);
@@ -40,7 +40,7 @@ fn bursts(scenario: &Scenario) -> bool {
     matches!(run(scenario, &mut Off), Err(failure) if matches!(failure.cause, Cause::Burst { .. }))
 }
 
-/// Four megabytes, silence, and as much again, twice.
+/// Sends four megabytes, pauses, and sends as much again, twice.
 fn with_pauses(profile: &str, changes: &[(&str, &str)], pause: Duration) -> Scenario {
     let config = config(profile, changes);
     let writer = AppPace::Chunks { bytes: 4_000_000, every: pause };
@@ -65,7 +65,7 @@ fn a_window_that_outlives_a_pause_saves_round_trips_after_it() {
     assert!(saved > Duration::from_millis(60), "{saved}");
 }
 
-/// The receiver acknowledges once in twenty milliseconds, which is once a window.
+/// The receiver acknowledges once in twenty milliseconds, that is, once per window.
 fn one_ack_a_window(profile: &str, changes: &[(&str, &str)]) -> Scenario {
     let server =
         config(profile, &[("ack.every_segments", "1000000"), ("ack.delay", "20ms"), ("ack.quick_segments", "0")]);

@@ -1,4 +1,4 @@
-//! The experiments that expect something get it; of those that take long, a part is made.
+//! Experiments with expectations meet them; of the slow ones only a part is run.
 
 use lab::{Overrides, Plan, Row, SimBackend, execute, results, spec};
 use test_case::test_case;
@@ -32,8 +32,8 @@ fn what_is_expected_comes_out(experiment: &str, set: &[&str]) {
     assert_eq!(results::unmet(&plan, &rows), []);
 }
 
-/// Packets later than a round trip are beyond what a reordering window may tolerate: each is taken for lost, and each
-/// duplicate that follows asks for a larger multiplier.
+/// Packets later than a round trip exceed any reordering window: each is marked lost, and each duplicate report that follows asks
+/// for a larger multiplier.
 #[test]
 fn the_multiplier_of_the_reordering_window_saturates() {
     let (_, rows) = rows("dsack", &["path.reorder.delay=4ms"], Some(3));

@@ -1,11 +1,11 @@
-//! Throughput of every built-in profile over small grids, as a snapshot: what a change of behaviour costs or brings,
-//! readable in a diff. One run a cell; the numbers are of this model, not of the systems the profiles are named for.
+//! Throughput of every built-in profile over small grids, as a snapshot: the effect of a change of behaviour becomes readable in
+//! a diff. One run per cell; the numbers describe this model, not the systems that the profiles are named after.
 
 use core::fmt::Write;
 use lab::{Overrides, Plan, SimBackend, execute, spec};
 
-/// Goodput in Mbit/s, retransmitted bytes in percent and timeouts of one run per cell and profile; where losses are
-/// placed, what they cost.
+/// Goodput in Mbit/s, retransmitted bytes in percent and timeouts of one run per cell and profile; for losses by position, their
+/// cost.
 fn grid(experiment: &str, set: &[&str]) -> String {
     let mut found = spec::builtin(experiment).expect("built in");
     let set: Vec<String> = set.iter().map(|&text| text.to_owned()).collect();

@@ -1,11 +1,11 @@
-//! An arm that changes a kind is compared in that kind and in nothing else.
+//! An arm that changes a kind is compared in that kind only.
 
 use lab::{Overrides, Plan, SimBackend, execute, results, spec};
 use test_case::test_case;
 
-/// Delay-based exits come too late for a buffer of half a bandwidth-delay product: both senders overflow it in the same round,
-/// so HyStart++ makes no difference at all. Jitter makes ACKs arrive in bunches, and an arm that lost the profile's growth per
-/// ACK with the kind is slower by 14 and 3 %.
+/// Delay-based exits come too late for a buffer of half a bandwidth-delay product: both senders overflow it in the same round, so
+/// HyStart++ makes no difference. Jitter makes ACKs arrive in groups, and an arm that lost the profile's growth per ACK together
+/// with the kind is slower by 14 and 3 %.
 #[test_case("server-2022", "1MB"; "a flow that fits into the first windows")]
 #[test_case("server-2022", "64MB"; "a flow that overflows the buffer")]
 #[test_case("server-2019", "1MB"; "with limited slow start")]

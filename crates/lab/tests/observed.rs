@@ -1,4 +1,4 @@
-//! What a run says of itself when it is watched: why segments leave, and what limits the sender.
+//! A run's trace: why segments leave, and what limits the sender.
 
 use lab::run::observed::{RECEIVER, SENDER};
 use lab::run::simulate;
@@ -18,7 +18,7 @@ fn observe(experiment: &str, arm: &str, set: &[&str]) -> Summary {
     let summary = summarizer.finish();
     assert_eq!(summary.limited.shares.iter().map(|share| share.ns).sum::<u64>(), summary.limited.total_ns);
     let again: u64 = summary.retransmitted.values().map(|count| count.bytes).sum();
-    // A FIN that goes again with data has a number, and is not a byte of the stream.
+    // A FIN retransmitted with data has a sequence number, but is not a byte of the stream.
     let fins = again - measured.bytes_retransmitted.unwrap();
     assert!(fins <= 5, "{fins}");
     assert_eq!(Some(summary.timeouts), measured.rtos);

@@ -1,9 +1,9 @@
-//! Where a path draws nothing, all runs are one: that is why one is made.
+//! On a path that draws nothing, all runs are identical: that is why only one is made.
 
 use lab::{Overrides, Plan, SimBackend, execute, spec};
 use test_case::test_case;
 
-/// Every profile over a path without jitter, loss at random or reordering at random, from seeds that differ.
+/// Every profile over a path without jitter, random loss or random reordering, from different seeds.
 #[test_case("wan", &["path.rtt=25ms", "flow.bytes=2MB", "path.jitter=0", "path.buffer=0.25bdp"]; "a queue that overflows")]
 #[test_case("nic-reorder", &["path.reorder.queues=4x8/2ms", "flow.bytes=1MB", "path.jitter=0"]; "queues in turn")]
 #[test_case("tail-loss", &["path.rtt=25ms", "flow.bytes=50kB", "path.drop=20kB x2 + last 2", "path.jitter=0"]; "losses by position")]

@@ -1,4 +1,4 @@
-//! The committed stamps are those of the profiles as they behave today, and a stamp sees behaviour and nothing else.
+//! The committed stamps match the profiles' current behaviour, and a stamp depends on behaviour alone.
 
 use lab::run::stamp::{self, Stamp};
 use profiles::Profile;
@@ -29,7 +29,7 @@ fn the_file_of_stamps_is_up_to_date() {
     );
 }
 
-/// One leaf for each part of a TCP, on the profile that it matters in.
+/// One leaf for each part of a TCP, on the profile in which it matters.
 #[test]
 fn a_changed_leaf_changes_the_stamp() {
     let before = ["longhaul", "linux", "rfc", "server-2022", "windows-2000"];
@@ -65,7 +65,7 @@ const CHANGES: &[(&str, &str, &str)] = &[
 ];
 
 // variant: chunks {
-/// The chunk segmenter engages on devices with segmentation offload alone.
+/// The chunk segmenter engages only on devices with segmentation offload.
 #[test]
 fn what_matters_on_one_kind_of_device_moves_its_stamp_alone() {
     let (before, after) = (Stamp::of(profile("linux").config()), with("linux", "send.segmenter.win_divisor", "1"));

@@ -1,12 +1,12 @@
 //! An address and the length of its network prefix, as `10.9.0.2/24` (RFC 4632 §3.1, RFC 4291 §2.3).
 //!
-//! The address is our stack's. The kernel needs one of its own on the device, in the same network: it gets the first
-//! host address, or the second where ours is the first.
+//! The address belongs to our stack. The kernel needs another one on the device, in the same network: it gets the first host
+//! address, or the second if ours is the first.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-/// An address inside a network that has room for the kernel's address too.
+/// An address inside a network that also has room for the kernel's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cidr {
     address: IpAddr,
@@ -19,10 +19,10 @@ pub enum CidrError {
     /// Not `ADDRESS/PREFIX`.
     #[error("`{0}` is not ADDRESS/PREFIX, like 10.9.0.2/24 or fd09::2/64")]
     Syntax(String),
-    /// More bits than the address has, or so many that no second address is left.
+    /// More bits than the address has, or so many that no room for a second address is left.
     #[error("a prefix of {prefix} bits leaves no room for the kernel's own address; at most {max} do")]
     NoRoom {
-        /// What was given.
+        /// The given length.
         prefix: u8,
         /// The longest prefix that works.
         max: u8,
@@ -36,7 +36,7 @@ impl Cidr {
     /// An address and its prefix length in bits.
     ///
     /// # Errors
-    /// When the address is not a host's, or the network has no second one.
+    /// If the address is not a host's, or the network has no second one.
     pub fn new(address: IpAddr, prefix: u8) -> Result<Self, CidrError> {
         let max = bits(address) - 2;
         if prefix > max {

@@ -10,7 +10,7 @@ use nix::time::{ClockId, clock_gettime};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// What the loop waits for, besides time.
+/// The events for which the loop waits, in addition to time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interest {
     /// A packet to read.
@@ -22,7 +22,7 @@ pub enum Interest {
 /// Why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
-    /// The device may be ready, or the time has come.
+    /// The device may be ready, or the deadline has passed.
     Serve,
     /// The program was asked to end.
     Stop,
@@ -30,12 +30,12 @@ pub enum Wake {
 
 /// Provides the time and waits.
 pub trait Clock {
-    /// The present moment; never before an earlier answer.
+    /// Returns the current time; never earlier than a previous result.
     fn now(&mut self) -> Instant;
     /// Waits until `fd` is ready or `until` has come; may return early.
     ///
     /// # Errors
-    /// When waiting itself fails.
+    /// If waiting itself fails.
     fn wait(&mut self, fd: BorrowedFd<'_>, interest: Interest, until: Option<Instant>) -> io::Result<Wake>;
 }
 
@@ -48,10 +48,10 @@ pub struct MonotonicClock {
 impl MonotonicClock {
     /// A clock whose waits end with [`Wake::Stop`] when SIGINT or SIGTERM arrives.
     ///
-    /// Both are blocked in the calling thread and in those it starts later: make the clock before any.
+    /// Both signals are blocked in the calling thread and in those it starts later: create the clock before any other thread.
     ///
     /// # Errors
-    /// When the signals cannot be redirected.
+    /// If the signals cannot be redirected.
     pub fn with_signals() -> io::Result<Self> {
         let stop: SigSet = [Signal::SIGINT, Signal::SIGTERM].into_iter().collect();
         stop.thread_block()?;

@@ -1,7 +1,7 @@
 //! CRC-32 as in IEEE 802.3 and gzip (RFC 1952 §8): reflected, polynomial 0x04C11DB7.
 //!
-//! Chosen for the summaries because everyone can compute it on the other side (`gzip -v`, `zlib.crc32`). `crc32fast` uses the
-//! processor's carry-less multiplication: a checksum must not be what limits a transfer.
+//! Chosen for the summaries because it is easy to compute on the other side (`gzip -v`, `zlib.crc32`). `crc32fast` uses the
+//! processor's carry-less multiplication: a checksum must not limit a transfer.
 
 use crc32fast::Hasher;
 
@@ -10,14 +10,14 @@ use crc32fast::Hasher;
 pub struct Crc32(u32);
 
 impl Crc32 {
-    /// Takes more of the stream in.
+    /// Adds more bytes of the stream.
     pub fn update(&mut self, bytes: &[u8]) {
         let mut hasher = Hasher::new_with_initial(self.0);
         hasher.update(bytes);
         self.0 = hasher.finalize();
     }
 
-    /// The checksum of what was taken in so far.
+    /// Returns the checksum of the bytes so far.
     pub fn value(self) -> u32 {
         self.0
     }

@@ -1,4 +1,4 @@
-//! The device seam: what the loop needs of whatever carries IP packets.
+//! The device seam: what the loop needs from a carrier of IP packets.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -15,35 +15,35 @@ pub struct Received {
     pub checksum: ChecksumState,
 }
 
-/// A frame to be written.
+/// A frame to write.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
     /// IP and TCP header.
     pub header: &'a [u8],
     /// The segment's bytes.
     pub payload: &'a [u8],
-    /// Segment size when the device is to cut the payload.
+    /// Segment size if the device is to segment the payload.
     pub gso_size: Option<u16>,
-    /// `Device` when only the pseudo-header sum stands in the checksum field.
+    /// `Device` if the checksum field only holds the pseudo-header sum.
     pub checksum: ChecksumState,
 }
 
 /// Carries IP packets, without ever blocking.
 pub trait Device {
-    /// What it can do for the stack.
+    /// Returns its capabilities for the stack.
     fn caps(&self) -> DeviceCaps;
-    /// Most frames that wait in it to be read.
+    /// Returns the maximum number of frames that wait in it to be read.
     fn queue(&self) -> usize;
-    /// What to wait on until it can be read or written.
+    /// Returns the descriptor that becomes readable or writable.
     fn fd(&self) -> BorrowedFd<'_>;
-    /// Reads one packet into `buf`; what does not fit is lost.
+    /// Reads one packet into `buf`; bytes beyond the buffer are lost.
     ///
     /// # Errors
-    /// `WouldBlock` when there is none; anything else ends the loop.
+    /// `WouldBlock` if there is none; any other error ends the loop.
     fn receive(&mut self, buf: &mut [u8]) -> io::Result<Received>;
     /// Writes one packet.
     ///
     /// # Errors
-    /// `WouldBlock` when the device has no room; anything else ends the loop.
+    /// `WouldBlock` if the device has no room; any other error ends the loop.
     fn transmit(&mut self, frame: &Frame<'_>) -> io::Result<()>;
 }

@@ -1,13 +1,13 @@
 //! The loop: frames in, timers, frames out, readiness to the application, frames out, wait for the device or the next
 //! deadline.
 //!
-//! Time is when things happen: the clock is read for each frame, for each call of the application, and again before frames
-//! leave, so what an application does between two frames is not taken for time on the path. Timers are served behind the
-//! frames, and no further than the device is known to have been empty: an ACK that waits in the device while the thread is
-//! away answers its segment before a timer takes it for lost.
+//! Events are stamped when they happen: the clock is read for each frame, for each call of the application, and again before
+//! frames leave, so that an application's work between two frames does not count as time on the path. Timers are served after the
+//! frames, and only up to the time at which the device was known to be empty: an ACK that waits in the device while the thread is
+//! suspended acknowledges its segment before a timer marks it lost.
 //!
-//! It is the same for a TUN device with the machine's clock and for a scripted device with a scripted clock. A step never
-//! waits; [`Driver::run`] is nothing but steps and waits.
+//! The loop is the same for a TUN device with the machine's clock and for a scripted device with a scripted clock. A step never
+//! waits; [`Driver::run`] consists only of steps and waits.
 
 mod callbacks;
 
@@ -27,14 +27,14 @@ use tcp::config::GuardConfig;
 use tcp::{Budget, RxFrame, Segmentation, Stack, StackConfig, StackCx, Timers};
 use trace::Observer;
 
-/// What a driver is made from, besides its device and clock.
+/// The settings of a driver, besides its device and clock.
 #[derive(Clone, Debug)]
 pub struct DriverConfig {
     /// The stack's addresses.
     pub addresses: Vec<IpAddr>,
     /// Key of the initial sequence numbers (RFC 6528); unpredictable on a real host.
     pub isn_secret: [u64; 2],
-    /// Feeds port choice and the connections' own streams.
+    /// Feeds the choice of ports and the connections' own streams.
     pub rng: Rng,
     /// Emulated paths between device and stack.
     pub impairment: Impairment,
@@ -48,14 +48,14 @@ pub struct DriverConfig {
 pub enum Ended {
     /// The application has nothing left to do.
     Done,
-    /// The program was asked to end; connections were reset.
+    /// The program was asked to end, and connections were reset.
     Stopped,
 }
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError {
-    /// The application could not begin.
+    /// The application could not start.
     #[error(transparent)]
     Start(#[from] StartError),
     /// The device cannot be read.
@@ -69,8 +69,8 @@ pub enum DriverError {
     Wait(#[source] io::Error),
 }
 
-/// Frames handed to the device before the clock and the device are read again: ACKs must not wait for a whole window to leave,
-/// and no frame is stamped much before it leaves.
+/// Frames passed to the device before the clock and the device are read again: ACKs must not wait for a whole window to leave,
+/// and a frame must leave soon after its timestamp.
 const TURN_FRAMES: usize = 32;
 
 /// Drives one stack over one device.
@@ -81,17 +81,17 @@ pub struct Driver<D, C> {
     outlet: Outlet<D>,
     callbacks: Callbacks,
     allowance: usize,
-    /// The last moment that the stack received.
+    /// The last time that was passed to the stack.
     seen: Instant,
 }
 
 impl<D: Device, C: Clock> Driver<D, C> {
-    /// A stack without connections on `device`.
+    /// Creates a stack without connections on `device`.
     pub fn new(device: D, clock: C, config: DriverConfig) -> Self {
         let caps = device.caps();
         let mut stack_caps = caps;
         if config.impairment.egress.is_some() {
-            // Hops carry packets one by one.
+            // Hops carry single packets.
             stack_caps.segmentation = Segmentation::Off;
         }
         let guards = GuardConfig::default();
@@ -113,17 +113,17 @@ impl<D: Device, C: Clock> Driver<D, C> {
         &self.stack
     }
 
-    /// Frames from the device that were neither TCP segments nor ICMP messages, and went no further.
+    /// Returns the number of frames from the device that were neither TCP segments nor ICMP messages, and were dropped.
     pub fn refused(&self) -> u64 {
         self.inlet.refused()
     }
 
-    /// What went through the emulated paths: towards the stack and away from it.
+    /// Returns the statistics of the emulated paths: towards the stack and away from it.
     pub fn path_stats(&self) -> [Option<PathStats>; 2] {
         [self.inlet.path_stats(), self.outlet.path_stats()]
     }
 
-    /// Lets the application begin: it listens, or its SYN leaves with the next step.
+    /// Starts the application: it listens, or its SYN leaves with the next step.
     ///
     /// # Errors
     /// When the application cannot listen or connect.
@@ -131,10 +131,10 @@ impl<D: Device, C: Clock> Driver<D, C> {
         self.with_app(obs, |cx| app.start(cx))
     }
 
-    /// Serves the application until it has nothing left to do, or the program is asked to end.
+    /// Serves the application until it has finished, or the program is asked to end.
     ///
     /// # Errors
-    /// When the device fails; the connections are lost then.
+    /// If the device fails; the connections are then lost.
     pub fn run<A: App, O: Observer>(&mut self, app: &mut A, obs: &mut O) -> Result<Ended, DriverError> {
         loop {
             let until = self.step(app, obs)?;
@@ -148,8 +148,8 @@ impl<D: Device, C: Clock> Driver<D, C> {
             let fd = self.outlet.device.fd();
             if self.clock.wait(fd, interest, until).map_err(DriverError::Wait)? == Wake::Stop {
                 self.with_app(obs, |cx| app.on_stop(cx));
-                // The resets leave, and the application hears of all ends. It takes connections as well that were on their way to
-                // it, of which the peer knows that they are open.
+                // The resets leave, and the application receives all final events. It also accepts connections that were on their
+                // way to it, because their peers know that they are open.
                 self.step(app, obs)?;
                 self.with_app(obs, |cx| app.on_stop(cx));
                 while self.outlet.room() == Room::Some && self.transmit(obs)? {}
@@ -166,11 +166,11 @@ impl<D: Device, C: Clock> Driver<D, C> {
         call(&mut AppCx::new(&mut self.stack, cx, &mut allowance, &mut VecDeque::new()))
     }
 
-    /// Everything that can be done without waiting, but for what would keep frames waiting; when there will be more to do,
-    /// unless the device becomes ready before.
+    /// Does everything that is possible without waiting, within the allowance; returns when there will be more to do, unless the
+    /// device becomes ready earlier.
     ///
     /// # Errors
-    /// When the device fails.
+    /// If the device fails.
     pub fn step<A: App, O: Observer>(&mut self, app: &mut A, obs: &mut O) -> Result<Option<Instant>, DriverError> {
         self.outlet.begin();
         self.receive(obs)?;
@@ -190,7 +190,7 @@ impl<D: Device, C: Clock> Driver<D, C> {
         Ok(deadlines.into_iter().flatten().min())
     }
 
-    /// Reads a batch from the device, and hands it and the timers that are due to the stack.
+    /// Reads a batch from the device, and passes it and the timers that are due to the stack.
     fn receive<O: Observer>(&mut self, obs: &mut O) -> Result<(), DriverError> {
         let known = self.inlet.fill(&mut self.outlet.device, &mut self.clock).map_err(DriverError::Read)?;
         let now = self.clock.now();
@@ -215,7 +215,7 @@ impl<D: Device, C: Clock> Driver<D, C> {
         }
     }
 
-    /// Lets frames leave at the present moment. Returns whether some are left.
+    /// Transmits frames at the current time. Returns whether some are left.
     fn transmit<O: Observer>(&mut self, obs: &mut O) -> Result<bool, DriverError> {
         self.seen = self.clock.now();
         let budget = Budget { frames: TURN_FRAMES, timers: Timers::BehindFrames { due_by: Instant::ZERO } };
@@ -225,7 +225,7 @@ impl<D: Device, C: Clock> Driver<D, C> {
     }
 }
 
-/// One turn; whether it left something to send.
+/// Runs one turn; returns whether data is left to send.
 fn turn<'a, D: Device, O: Observer>(
     stack: &mut Stack,
     mut cx: StackCx<'_, O>,

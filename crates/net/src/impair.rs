@@ -1,7 +1,7 @@
 //! An emulated path in each direction between device and stack, made of the hops of `netem`.
 //!
-//! Hops lose, delay and reorder *packets*. Therefore super-segments do not reach them: those that were read are cut in
-//! software first, and the stack sees a device that cuts none.
+//! Hops lose, delay and reorder *packets*. Therefore super-segments do not reach them: software segments those that were read,
+//! and the stack sees a device without segmentation offload.
 
 use crate::device::Frame;
 use crate::link::mark_ce;
@@ -18,7 +18,7 @@ pub struct Impairment {
     pub ingress: Option<PathSpec>,
     /// From the stack to the device.
     pub egress: Option<PathSpec>,
-    /// Where the random streams start.
+    /// Seed of the random streams.
     pub seed: u64,
 }
 
@@ -32,7 +32,7 @@ impl Impairment {
     }
 }
 
-/// How packets travel: moving one moves a pointer.
+/// Packets are boxed: moving one moves a pointer.
 pub(crate) type Parcel = Box<RawPacket>;
 
 /// A plain IP packet with its bytes.
@@ -75,7 +75,7 @@ impl Packet for Parcel {
     }
 }
 
-/// Makes packets, in boxes that are used again.
+/// Creates packets, in boxes that are reused.
 #[derive(Debug, Default)]
 pub(crate) struct PacketPool {
     boxes: Pool<RawPacket>,
@@ -89,7 +89,7 @@ impl PacketPool {
         packet
     }
 
-    /// A frame that the stack sends.
+    /// Converts a frame that the stack sends.
     pub(crate) fn outgoing(&mut self, frame: &TxFrame<'_>) -> Parcel {
         assert!(frame.gso_size.is_none(), "a super-segment although the device cuts none");
         let mut packet = self.take(frame.checksum);
@@ -105,7 +105,7 @@ impl PacketPool {
         packet
     }
 
-    /// The plain packets that a frame from the device stands for, one by one.
+    /// Splits a frame from the device into plain packets, one by one.
     pub(crate) fn incoming(
         &mut self,
         split: &Split<'_>,
@@ -136,7 +136,7 @@ mod tests {
     use test_case::test_case;
     use wire::{Ecn, Flags, Fragmentation, IpRepr, MAX_HEADER, Options, TcpRepr};
 
-    /// Connections negotiate ECN where their profile offers it, so their packets can be marked in place of being dropped.
+    /// Connections negotiate ECN where their profile offers it, so their packets can be marked instead of being dropped.
     #[test_case(Ecn::NotEct, None; "not capable")]
     #[test_case(Ecn::Ect0, Some(Ecn::Ce))]
     #[test_case(Ecn::Ect1, Some(Ecn::Ce))]

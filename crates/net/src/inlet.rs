@@ -1,7 +1,7 @@
-//! The way in: frames are read in batches, stamped as they are read, and pass the emulated path if there is one.
+//! The input side: frames are read in batches, stamped when they are read, and pass the emulated path if there is one.
 //!
-//! A stamp is the moment of the read, not of the arrival, which no TUN device reports. How far time is known (everything that
-//! had arrived by then has been read) is kept beside it, and timers are served no further.
+//! A timestamp is the time of the read, not of the arrival, which no TUN device reports. The inlet also records up to which time
+//! everything that arrived has been read; timers are served no further.
 
 use crate::apps::ALLOWANCE;
 use crate::clock::Clock;
@@ -13,14 +13,14 @@ use std::cell::Cell;
 use std::io;
 use tcp::{DeviceCaps, Payload, RxFrame, Segmentation};
 
-/// Frames read before the stack gets its turn: enough to share a turn's cost, few enough for the caches.
+/// Frames read before the stack runs a turn: enough to share a turn's cost, few enough for the caches.
 const BATCH: usize = 32;
 
-/// No further frame is read behind this many bytes. With one super-segment more it is half of what applications may move in
-/// a step, so that they keep up with what arrives even if they send all of it back.
+/// After this many bytes no further frame is read. With one more super-segment it is half of what applications may move in a
+/// step, so that they keep up with the input even if they send all of it back.
 const BATCH_BYTES: usize = ALLOWANCE / 4;
 
-/// Room for a frame of a device that gives super-segments: 65,535 bytes of IP, and a little that no sender uses.
+/// Room for a frame of a device with super-segments: 65,535 bytes of IP, and a little that no sender uses.
 const SUPER_FRAME: usize = 1 << 16;
 
 /// A frame as it was read.
@@ -30,33 +30,33 @@ struct Slot {
     received: Received,
 }
 
-/// What stands between the device and a turn.
+/// The stage between the device and a turn.
 pub(crate) struct Inlet {
     slots: Vec<Slot>,
     filled: usize,
     known: Known,
-    /// Frames that are neither TCP segments nor ICMP messages, and went no further.
+    /// Frames that were neither TCP segments nor ICMP messages, and were dropped.
     refused: Cell<u64>,
     impaired: Option<Impaired>,
 }
 
-/// How far time is known.
+/// Up to which time the input is complete.
 #[derive(Debug)]
 struct Known {
     /// Everything that had arrived by this moment has been read.
     until: Instant,
-    /// A later moment, and the frames that were read since. When these are as many as the device holds, what had arrived
-    /// by that moment is among them, although the device was never found empty.
+    /// A later time, and the frames read since. When they are as many as the device holds, everything that had arrived by that
+    /// time is among them, although the device was never found empty.
     mark: Option<(Instant, usize)>,
 }
 
 impl Known {
-    /// The device was found empty by a read that began at `at`.
+    /// Notes that a read that began at `at` found the device empty.
     fn empty(&mut self, at: Instant) {
         *self = Self { until: at, mark: None };
     }
 
-    /// `frames` were read from `at` on, and more may wait, at most `queue`.
+    /// Notes that `frames` were read from `at` on, and more may wait, at most `queue`.
     fn more(&mut self, at: Instant, frames: usize, queue: usize) {
         let (mark, read) = self.mark.unwrap_or((at, 0));
         self.mark = Some((mark, read + frames));
@@ -92,7 +92,7 @@ impl Inlet {
         }
     }
 
-    /// Reads until the device is empty or the batch full. Returns until when everything that arrived has been read.
+    /// Reads until the device is empty or the batch full. Returns up to which time everything that arrived has been read.
     pub(crate) fn fill<D: Device, C: Clock>(&mut self, device: &mut D, clock: &mut C) -> io::Result<Instant> {
         let began = clock.now();
         let (mut at, mut bytes) = (began, 0);
@@ -117,7 +117,7 @@ impl Inlet {
         Ok(self.known.until)
     }
 
-    /// Sends what was read down the emulated path and collects what has arrived by `now`.
+    /// Sends the frames read through the emulated path and collects those that have arrived by `now`.
     pub(crate) fn advance(&mut self, now: Instant) {
         let Some(Impaired { path, arrived, pool }) = &mut self.impaired else { return };
         for slot in &self.slots[..self.filled] {
@@ -135,8 +135,8 @@ impl Inlet {
         }
     }
 
-    /// What the stack is to be handed, in order of time and none before `seen`, the last moment it knows; to be taken once.
-    /// What is neither a TCP segment nor an ICMP message (stray datagrams) has no recipient here, and is counted.
+    /// Returns the frames for the stack, in order of time and none before `seen`, the last time it knows; call it once. Frames
+    /// that are neither TCP segments nor ICMP messages (stray datagrams) have no recipient here, and are counted.
     pub(crate) fn frames(&self, seen: Instant) -> impl Iterator<Item = RxFrame<'_>> {
         let read = self.slots[..self.filled].iter().filter_map(|slot| {
             let frame = slot.as_rx();
@@ -147,7 +147,7 @@ impl Inlet {
         read.chain(arrived.map(move |(at, packet)| packet.as_rx((*at).max(seen))))
     }
 
-    /// The frames have been handed over.
+    /// Drops the frames after they were passed on.
     pub(crate) fn clear(&mut self) {
         self.filled = 0;
         if let Some(Impaired { arrived, pool, .. }) = &mut self.impaired {

@@ -1,7 +1,7 @@
-//! What the kernel's own TCP says about one of its connections: the two numbers of `TCP_INFO` that no counter of the
+//! Statistics of the kernel's own TCP about one of its connections: the two numbers of `TCP_INFO` that no counter of the
 //! namespace has.
 //!
-//! With `link/sched.rs` one of the two modules of the crate with `unsafe`: neither the standard library nor `nix` knows the
+//! With `link/sched.rs` one of the two modules of the crate with `unsafe`: neither the standard library nor `nix` supports the
 //! option.
 #![allow(unsafe_code)]
 
@@ -9,7 +9,7 @@ use nix::libc::{IPPROTO_TCP, TCP_INFO, getsockopt, socklen_t};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Totals of a connection of the kernel's, in bytes of payload.
+/// Totals of one of the kernel's connections, in bytes of payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelTotals {
     /// Sent, retransmissions included.
@@ -18,20 +18,20 @@ pub struct KernelTotals {
     pub bytes_retransmitted: u64,
 }
 
-/// Where they stand in the kernel's answer.
+/// Offset in the kernel's answer.
 const BYTES_SENT: usize = 200;
 const BYTES_RETRANSMITTED: usize = 208;
 const LEN: usize = 216;
 
-/// Asks the kernel about a connected socket.
+/// Queries the kernel about a connected socket.
 ///
 /// # Errors
-/// When it is not a TCP socket, or the kernel is older than 4.19 and does not count.
+/// If it is not a TCP socket, or the kernel is older than 4.19 and does not count.
 pub fn kernel_totals(socket: &impl AsFd) -> io::Result<KernelTotals> {
     let mut answer = [0_u8; LEN];
     let mut len = LEN as socklen_t;
     let fd = socket.as_fd().as_raw_fd();
-    // SAFETY: the kernel writes at most `len` bytes into an array that is that long, and how many into `len`.
+    // SAFETY: the kernel writes at most `len` bytes into an array of that length, and their number into `len`.
     let result = unsafe { getsockopt(fd, IPPROTO_TCP, TCP_INFO, answer.as_mut_ptr().cast(), &raw mut len) };
     if result != 0 {
         return Err(io::Error::last_os_error());

@@ -1,8 +1,8 @@
 //! Real time: a TUN device, the loop that drives a stack over it, and a few applications.
 //!
-//! The loop ([`Driver`]) knows a [`Device`] and a [`Clock`] and nothing else, so that a TUN device with the machine's
-//! clock and a scripted device with a scripted clock run the very same code. Between device and stack there may be an
-//! emulated path in each direction ([`Impairment`]): the hops of `netem`, here in real time.
+//! The loop ([`Driver`]) depends only on a [`Device`] and a [`Clock`], so that a TUN device with the machine's clock and a
+//! scripted device with a scripted clock run the very same code. Between device and stack there may be an emulated path in each
+//! direction ([`Impairment`]): the hops of `netem`, here in real time.
 //!
 //! Everything is synchronous and runs in the caller's thread.
 #![deny(unsafe_code)]

@@ -1,8 +1,8 @@
-//! Network namespaces with names, as iproute2 keeps them: a file below `/run/netns` on which the namespace is mounted, so that
-//! `ip netns exec NAME …` reaches what was made here, and the other way round.
+//! Named network namespaces, as iproute2 keeps them: a file below `/run/netns` on which the namespace is mounted, so that `ip
+//! netns exec NAME …` reaches what was created here, and vice versa.
 //!
-//! A namespace belongs to a thread: work inside one is done in threads that entered it, and the caller's own never changes.
-//! What a killed program left behind is found by its name.
+//! A namespace belongs to a thread: threads that entered it work inside, and the caller's own namespace never changes. Leftovers
+//! of a killed program are found by their names.
 
 mod rtnetlink;
 
@@ -15,23 +15,23 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-/// Where iproute2 keeps names.
+/// Directory of iproute2's names.
 const DIRECTORY: &str = "/run/netns";
 
-/// What the calling thread is in. The process's entry would be that of its first thread.
+/// The calling thread's namespace. The process's entry would be that of its first thread.
 const OWN: &str = "/proc/thread-self/ns/net";
 
-/// Why a namespace cannot be had.
+/// Why a namespace is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum NamespaceError {
-    /// No such name for a file, or none at all.
+    /// The name is not valid for a file, or empty.
     #[error("`{0}` cannot name a network namespace: 1 to 255 bytes, no `/`, no white space, not `.` or `..`")]
     BadName(String),
-    /// One of this name is there already.
+    /// A namespace of this name already exists.
     #[error("a network namespace `{0}` exists already: choose another name, or remove it with `ip netns del {0}`")]
     Exists(String),
-    /// None of this name is there.
-    #[error("there is no network namespace `{0}`: make it with `ip netns add {0}`")]
+    /// There is no namespace of this name.
+    #[error("the network namespace `{0}` does not exist: create it with `ip netns add {0}`")]
     NotFound(String),
     /// CAP_SYS_ADMIN is missing, or CAP_NET_ADMIN, without which nothing can be set up inside.
     #[error(
@@ -58,7 +58,7 @@ pub enum NamespaceError {
     },
 }
 
-/// A network namespace. One that was created goes with its value; one that was opened stays.
+/// A network namespace. One that was created is removed on drop; one that was opened stays.
 #[derive(Debug)]
 pub struct Namespace {
     name: String,
@@ -73,10 +73,10 @@ enum Origin {
 }
 
 impl Namespace {
-    /// Makes a namespace in which nothing but the loopback device is up.
+    /// Creates a namespace in which only the loopback device is up.
     ///
     /// # Errors
-    /// When the name is bad or taken, CAP_SYS_ADMIN is missing, or a step fails; nothing is left behind then.
+    /// If the name is invalid or taken, CAP_SYS_ADMIN is missing, or a step fails; nothing remains then.
     pub fn create(name: &str) -> Result<Self, NamespaceError> {
         let failed = |step| move |source: io::Error| explain(name, step, source);
         let path = path_of(name)?;
@@ -101,10 +101,10 @@ impl Namespace {
         }
     }
 
-    /// One that is there already.
+    /// Opens an existing namespace.
     ///
     /// # Errors
-    /// When there is none of this name, or it may not be read.
+    /// If there is none of this name, or it may not be read.
     pub fn open(name: &str) -> Result<Self, NamespaceError> {
         let handle = File::open(path_of(name)?).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => NamespaceError::NotFound(name.to_owned()),
@@ -118,28 +118,28 @@ impl Namespace {
         &self.name
     }
 
-    /// Moves the calling thread into it, for good: the first thing to do in a new thread.
+    /// Moves the calling thread into it, permanently: call it first in a new thread.
     ///
     /// # Errors
-    /// When CAP_SYS_ADMIN is missing.
+    /// If CAP_SYS_ADMIN is missing.
     pub fn enter(&self) -> Result<(), NamespaceError> {
         let entered = setns(&self.handle, CloneFlags::CLONE_NEWNET);
         entered.map_err(|errno| explain(&self.name, "entering", errno.into()))
     }
 
-    /// Does `work` in a thread inside it, and waits for its end. What panics there panics here.
+    /// Runs `work` in a thread inside it, and waits for its end. A panic there is passed on.
     ///
     /// # Errors
-    /// When there can be no thread, or it cannot enter.
+    /// If a thread cannot be started, or cannot enter.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, NamespaceError> {
         let done = in_new_thread(|| self.enter().map(|()| work()));
         done.map_err(|error| explain(&self.name, "entering", error))?
     }
 
-    /// Sends all that has no other route to `gateway`, which is on a network of one of its devices.
+    /// Routes all other traffic to `gateway`, which is on a network of one of its devices.
     ///
     /// # Errors
-    /// When the kernel refuses, say because the gateway is out of reach.
+    /// If the kernel rejects it, for example because the gateway is unreachable.
     pub fn route_all_via(&self, gateway: std::net::IpAddr) -> Result<(), NamespaceError> {
         let routed = self.run(|| rtnetlink::add_default_route(gateway))?;
         routed.map_err(|error| explain(&self.name, "adding a route to", error))
@@ -148,7 +148,7 @@ impl Namespace {
     /// Names that begin with `prefix`, sorted.
     ///
     /// # Errors
-    /// When the directory cannot be read; a missing directory is not an error.
+    /// If the directory cannot be read; a missing directory is not an error.
     pub fn list(prefix: &str) -> io::Result<Vec<String>> {
         let entries = match std::fs::read_dir(DIRECTORY) {
             Ok(entries) => entries,
@@ -163,15 +163,15 @@ impl Namespace {
         Ok(names)
     }
 
-    /// Removes the name, whoever made it. The namespace itself lasts as long as a thread or an open file is in it.
+    /// Removes the name, whoever created it. The namespace itself exists as long as a thread or an open file uses it.
     ///
     /// # Errors
-    /// When there is none of this name, or CAP_SYS_ADMIN is missing.
+    /// If there is none of this name, or CAP_SYS_ADMIN is missing.
     pub fn remove(name: &str) -> Result<(), NamespaceError> {
         let path = path_of(name)?;
         let failed = |error: io::Error| explain(name, "removing", error);
         match umount2(&path, MntFlags::MNT_DETACH) {
-            // A name without a namespace: its maker was killed between two steps.
+            // A name without a namespace: its creator was killed between two steps.
             Ok(()) | Err(Errno::EINVAL) => {}
             Err(Errno::ENOENT) => return Err(NamespaceError::NotFound(name.to_owned())),
             Err(errno) => return Err(failed(errno.into())),
@@ -206,7 +206,7 @@ fn explain(name: &str, step: &'static str, source: io::Error) -> NamespaceError 
     }
 }
 
-/// Mounts made below the directory are to be seen, and to go, in every mount namespace that shares it: otherwise a copy in some
+/// Mounts below the directory must appear, and disappear, in every mount namespace that shares it: otherwise a copy in some
 /// service's private one would keep a removed namespace alive. A directory that is not a mount yet becomes one.
 fn prepare_directory() -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o755).create(DIRECTORY)?;
@@ -225,7 +225,7 @@ fn bind(source: &Path, target: &Path) -> io::Result<()> {
     Ok(mount::<Path, Path, str, str>(Some(source), target, None, MsFlags::MS_BIND | MsFlags::MS_REC, None)?)
 }
 
-/// As much as can be done where an error cannot be reported: what stays is found by its name later.
+/// Removes what it can where an error cannot be reported: leftovers are found by their name later.
 fn discard(path: &Path) {
     let _ = umount2(path, MntFlags::MNT_DETACH);
     let _ = std::fs::remove_file(path);

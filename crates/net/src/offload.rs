@@ -1,5 +1,5 @@
-//! The virtio-net header (virtio 1.2 §5.1.6, as the kernel's TUN driver speaks it: 10 bytes, the machine's byte order),
-//! which says what is left to do for a packet.
+//! The virtio-net header (virtio 1.2 §5.1.6, in the form of the kernel's TUN driver: 10 bytes, the machine's byte order), which
+//! says what is left to do for a packet.
 
 use crate::device::{Frame, Received};
 use tcp::ChecksumState;
@@ -8,26 +8,26 @@ use tun_rs::{VIRTIO_NET_HDR_GSO_TCPV4, VIRTIO_NET_HDR_GSO_TCPV6, VIRTIO_NET_HDR_
 /// Flags (virtio 1.2 §5.1.6): the checksum is still to be computed; it was verified below.
 pub(crate) const NEEDS_CSUM: u8 = 1;
 const DATA_VALID: u8 = 2;
-/// Beside a type of super-segment: its sender uses ECN.
+/// Added to the type of a super-segment: its sender uses ECN.
 pub(crate) const GSO_ECN: u8 = 0x80;
-/// Where the checksum stands in a TCP header.
+/// Offset of the checksum in a TCP header.
 const TCP_CHECKSUM_AT: u16 = 16;
 
-/// What the header in front of a packet of `len` bytes says about it.
+/// Interprets the header in front of a packet of `len` bytes.
 pub(crate) fn received(header: &[u8; VIRTIO_NET_HDR_LEN], len: usize) -> Received {
     let header = VirtioNetHdr::decode(header).expect("the length is the header's");
     let gso_size = match header.gso_type & !GSO_ECN {
         VIRTIO_NET_HDR_GSO_TCPV4 | VIRTIO_NET_HDR_GSO_TCPV6 => Some(header.gso_size),
         _ => None,
     };
-    // A packet from this machine has no checksum yet; one that was forwarded may have been verified on entry. Of a
-    // super-segment no checksum covers the whole, and the kernel makes none whose parts were not right.
+    // A packet from this machine has no checksum yet; a forwarded one may have been verified on entry. No checksum covers a whole
+    // super-segment, and the kernel merges only segments that were correct.
     let vouched_for = header.flags & (NEEDS_CSUM | DATA_VALID) != 0 || gso_size.is_some();
     let checksum = if vouched_for { ChecksumState::Device } else { ChecksumState::InHeader };
     Received { len, gso_size, checksum }
 }
 
-/// The header that describes to the kernel what is left to do for `frame`.
+/// Returns the header that tells the kernel what is left to do for `frame`.
 pub(crate) fn virtio_header(frame: &Frame<'_>) -> [u8; VIRTIO_NET_HDR_LEN] {
     let mut header = VirtioNetHdr::default();
     if frame.checksum == ChecksumState::Device {

@@ -1,4 +1,4 @@
-//! The way out: frames pass the emulated path if there is one, and are written as long as the device has room.
+//! The output side: frames pass the emulated path if there is one, and are written while the device has room.
 
 use crate::device::{Device, Frame};
 use crate::impair::{Impairment, PacketPool, Parcel};
@@ -7,7 +7,7 @@ use netem::{Path, PathStats};
 use std::io;
 use tcp::{Payload, Sent, TxFrame, fill_pattern};
 
-/// What stands between a turn and the device.
+/// The stage between a turn and the device.
 pub(crate) struct Outlet<D> {
     pub(crate) device: D,
     impaired: Option<Impaired>,
@@ -19,12 +19,12 @@ pub(crate) struct Outlet<D> {
 
 struct Impaired {
     path: Path<Parcel>,
-    /// Came out of the path and did not fit into the device.
+    /// A packet that left the path and did not fit into the device.
     waiting: Option<Parcel>,
     pool: PacketPool,
 }
 
-/// Whether the device took the last frame.
+/// Whether the device accepted the last frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
     Some,
@@ -38,7 +38,7 @@ impl<D: Device> Outlet<D> {
         Self { device, impaired, scratch: Vec::new(), room: Room::Some, error: None }
     }
 
-    /// A new turn: perhaps there is room again.
+    /// Starts a turn: the device may have room again.
     pub(crate) fn begin(&mut self) {
         self.room = Room::Some;
     }
@@ -47,7 +47,7 @@ impl<D: Device> Outlet<D> {
         self.room
     }
 
-    /// Takes a frame from the stack.
+    /// Accepts a frame from the stack.
     pub(crate) fn send(&mut self, now: Instant, frame: TxFrame<'_>) -> Sent {
         if let Some(Impaired { path, pool, .. }) = &mut self.impaired {
             let packet = pool.outgoing(&frame);
@@ -66,10 +66,10 @@ impl<D: Device> Outlet<D> {
         write(&mut self.device, &frame, &mut self.room, &mut self.error)
     }
 
-    /// Writes what has come out of the emulated path by `now`.
+    /// Writes the packets that have left the emulated path by `now`.
     ///
     /// # Errors
-    /// The first failed write since the last call, this one's or a turn's.
+    /// The first failed write since the last call, in this call or in a turn.
     pub(crate) fn flush(&mut self, now: Instant) -> io::Result<()> {
         if let Some(Impaired { path, waiting, pool }) = &mut self.impaired {
             let mut next = waiting.take();
@@ -88,7 +88,7 @@ impl<D: Device> Outlet<D> {
         self.error.take().map_or(Ok(()), Err)
     }
 
-    /// Nothing is on its way to the device.
+    /// Returns whether no packet is on its way to the device.
     pub(crate) fn is_empty(&self) -> bool {
         let on_the_way = |impaired: &Impaired| impaired.waiting.is_some() || impaired.path.in_flight() > 0;
         !self.impaired.as_ref().is_some_and(on_the_way)
@@ -103,7 +103,7 @@ impl<D: Device> Outlet<D> {
     }
 }
 
-/// Writes one frame. A turn cannot fail, so an error is kept for [`Outlet::flush`], and the frame counts as taken.
+/// Writes one frame. A turn cannot fail, so an error is kept for [`Outlet::flush`], and the frame counts as sent.
 fn write<D: Device>(device: &mut D, frame: &Frame<'_>, room: &mut Room, kept: &mut Option<io::Error>) -> Sent {
     loop {
         match device.transmit(frame) {

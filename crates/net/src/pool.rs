@@ -1,6 +1,6 @@
-//! Boxes that carry nothing at the moment, kept so that a packet on its way costs no allocation once the path is full.
+//! Unused boxes, kept so that a packet costs no allocation once the path is full.
 
-/// Boxes to be used again. What one held last is still in it when it is taken.
+/// Boxes for reuse. A box still has its last content when it is taken.
 #[derive(Debug)]
 pub(crate) struct Pool<T> {
     free: Vec<Box<T>>,

@@ -1,7 +1,7 @@
 //! A TUN device: raw IP packets between the kernel and our stack, with or without a virtio-net header in front.
 //!
-//! With the header (`IFF_VNET_HDR`) a read may give a super-segment of many, a write may hand one over, and checksums are
-//! left to whoever needs them. The header is read and written here, one packet a call: nothing is cut up again only to be
+//! With the header (`IFF_VNET_HDR`) a read may return a super-segment of many, a write may pass one on, and checksums are left
+//! to the part that needs them. The header is read and written here, one packet per call: packets are not split only to be
 //! counted.
 
 use crate::cidr::Cidr;
@@ -17,13 +17,13 @@ use tun_rs::{DeviceBuilder, SyncDevice, VIRTIO_NET_HDR_LEN};
 /// Whether packets carry a virtio-net header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offload {
-    /// They do: the kernel cuts super-segments and finishes checksums.
+    /// Yes: the kernel segments super-segments and completes checksums.
     On,
-    /// They do not: every packet is as on a wire.
+    /// No: every packet is as on a wire.
     Off,
 }
 
-/// What a device is made from.
+/// The settings of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TunConfig {
     /// Name of the interface, 1 to 15 bytes.
@@ -39,11 +39,11 @@ pub struct TunConfig {
 /// Why a device is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum TunError {
-    /// No such name for an interface.
+    /// The name is not valid for an interface.
     #[error("`{0}` cannot name a network interface: 1 to 15 bytes, no `/`, no white space")]
     BadName(String),
     /// The kernel has no TUN driver, or its device node is missing.
-    #[error("there is no /dev/net/tun: load the kernel's `tun` module, or pass the device into the container")]
+    #[error("/dev/net/tun does not exist: load the kernel's `tun` module, or pass the device into the container")]
     NoDriver(#[source] io::Error),
     /// CAP_NET_ADMIN is missing.
     #[error(
@@ -63,15 +63,15 @@ pub enum TunError {
         /// The kernel's word.
         source: io::Error,
     },
-    /// An interface of this name exists and is something else.
-    #[error("`{name}` exists and is no TUN device of this kind: choose another name")]
+    /// An interface of this name exists and is not a TUN device.
+    #[error("`{name}` exists and is not a TUN device of this kind: choose another name")]
     NotTun {
         /// The interface.
         name: String,
         /// The kernel's word.
         source: io::Error,
     },
-    /// A step of the set-up failed.
+    /// A step of the setup failed.
     #[error("cannot {step} the TUN device `{name}`: {source}")]
     SetUp {
         /// The interface.
@@ -83,21 +83,21 @@ pub enum TunError {
     },
 }
 
-/// An open device. Dropping it removes the interface, unless it was there before.
+/// An open device. Dropping it removes the interface, unless it existed before.
 pub struct Tun {
     device: SyncDevice,
     mtu: u16,
     offload: Offload,
-    /// Most packets that wait to be read.
+    /// Maximum number of packets that wait to be read.
     queue: u32,
 }
 
-/// What is behind a device.
+/// The other side of a device.
 #[derive(Clone, Copy, Debug)]
 enum Behind {
     /// A stack of ours.
     Stack,
-    /// Another device, which wants a queue of this many packets, and no unsolicited packets.
+    /// Another device, which needs a queue of this many packets, and no unsolicited packets.
     Link { queue: u32 },
 }
 
@@ -108,7 +108,7 @@ impl std::fmt::Debug for Tun {
 }
 
 impl Tun {
-    /// Creates the device, gives the kernel its address, and brings it up.
+    /// Creates the device, assigns the kernel its address, and brings it up.
     ///
     /// # Errors
     /// Names what is missing or which step failed.
@@ -117,8 +117,8 @@ impl Tun {
         Self::set_up(&config.name, config.mtu, config.offload, &[address], Behind::Stack)
     }
 
-    /// Creates a device with offload behind which another device is, not a stack: the kernel gets these addresses
-    /// themselves, and a queue of this many packets.
+    /// Creates a device with offload and another device behind it instead of a stack: the kernel gets these addresses themselves,
+    /// and a queue of this many packets.
     pub(crate) fn create_for_link(name: &str, mtu: u16, addresses: &[Cidr], queue: u32) -> Result<Self, TunError> {
         let addresses: Vec<_> = addresses.iter().map(|cidr| (cidr.address(), cidr.prefix())).collect();
         Self::set_up(name, mtu, Offload::On, &addresses, Behind::Link { queue })
@@ -153,19 +153,19 @@ impl Tun {
         Ok(Self { device, mtu, offload, queue })
     }
 
-    /// Reads a frame as the driver gives it, header and all.
+    /// Reads a frame in the driver's format, including the header.
     pub(crate) fn read_frame(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.device.recv(buf)
     }
 
-    /// Writes a frame as the driver takes it, header and all.
+    /// Writes a frame in the driver's format, including the header.
     pub(crate) fn write_frame(&self, frame: &[u8]) -> io::Result<()> {
         self.device.send(frame).map(drop)
     }
 }
 
-/// Keeps the kernel from sending unsolicited packets on its own account, as far as that can be had: they would be the
-/// link's first packets.
+/// Prevents the kernel from sending unsolicited packets, as far as possible: they would be the link's first
+/// packets.
 fn keep_quiet(name: &str, addresses: &[(IpAddr, u8)]) {
     let set = |key: &str, value: &str| {
         let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/{key}"), value);
@@ -201,7 +201,7 @@ fn open(name: &str, offload: Offload) -> Result<SyncDevice, TunError> {
     })
 }
 
-/// A device that was made beforehand may have the address already.
+/// A device created in advance may already have the address.
 fn add_address(device: &SyncDevice, (address, prefix): (IpAddr, u8)) -> io::Result<()> {
     let added = match address {
         IpAddr::V4(v4) => device.add_address_v4(v4, prefix),
@@ -213,11 +213,11 @@ fn add_address(device: &SyncDevice, (address, prefix): (IpAddr, u8)) -> io::Resu
     }
 }
 
-/// Most payload bytes of a super-segment: with the largest header it still fits a 16-bit length field.
+/// Maximum payload bytes of a super-segment: with the largest header it still fits a 16-bit length field.
 const TSO_MAX_BYTES: u32 = u16::MAX as u32 - wire::MAX_HEADER as u32;
 
-/// Packets that the kernel may keep until the stack reads them. The kernel's own five hundred overflow when a thousand
-/// connections begin at once, and what overflows is lost.
+/// Packets that the kernel may queue until the stack reads them. The kernel's default of five hundred overflows when a thousand
+/// connections begin at once, and the excess is lost.
 const QUEUE: u32 = 10_000;
 
 impl Device for Tun {

@@ -1,4 +1,4 @@
-//! Network namespaces as the kernel has them. This needs root; without it the tests fail and say so, they do not skip.
+//! Network namespaces in the kernel. This needs root; without it the tests fail and say so, they do not skip.
 
 use net::{Namespace, NamespaceError, Offload, Tun, TunConfig};
 use nix::sched::{CloneFlags, unshare};
@@ -8,14 +8,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A name that is not used elsewhere.
+/// Returns an unused name.
 fn name() -> String {
     assert!(nix::unistd::geteuid().is_root(), "this test needs root, to make network namespaces");
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("lh-ns-test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Which namespace the calling thread is in.
+/// Identifies the calling thread's namespace.
 fn own() -> u64 {
     std::fs::metadata("/proc/thread-self/ns/net").unwrap().ino()
 }
@@ -103,11 +103,11 @@ fn a_name_is_given_once_and_missed_when_gone() {
 #[test]
 fn what_somebody_left_behind_is_removed_by_its_name() {
     let name = name();
-    // Its value never goes, as that of a killed program.
+    // Its value is never dropped, like that of a killed program.
     std::mem::forget(Namespace::create(&name).unwrap());
     Namespace::remove(&name).unwrap();
     assert_eq!(Namespace::list(&name).unwrap(), [""; 0]);
-    // A name whose maker was killed before the mount.
+    // A name whose creator was killed before the mount.
     std::fs::write(Path::new("/run/netns").join(&name), "").unwrap();
     Namespace::remove(&name).unwrap();
     assert_eq!(Namespace::list(&name).unwrap(), [""; 0]);
@@ -120,7 +120,7 @@ fn what_panics_inside_panics_outside() {
     assert_eq!(caught.unwrap_err().downcast_ref::<&str>(), Some(&"inside"));
 }
 
-/// A directory that was not prepared yet, in a mount namespace of its own: it becomes a shared mount by itself.
+/// A directory that was not prepared yet, in a separate mount namespace: it becomes a shared mount.
 #[test]
 fn the_directory_is_prepared_where_nobody_did_it_before() {
     let name = name();

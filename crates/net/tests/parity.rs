@@ -1,11 +1,11 @@
-//! The same segments through the simulator's driver and through the loop of real time, on fake devices and a fake clock,
+//! Tests that the same segments through the simulator's driver and through the real-time loop, on fake devices and a fake clock,
 //! give byte-identical traces.
 //!
-//! The simulator runs a scenario as it always does: packets described, checksums unneeded, all in virtual time. The other
-//! world has two [`Driver`]s: real packets with real checksums go through device reads and writes, `wire::split` and the
-//! applications of this crate. The client's runs as on a TUN device, and it is its clock's wait that moves the world on;
-//! the server's is stepped from in there. Both worlds fork their random streams by the same labels, so the same packets
-//! are lost, late and doubled.
+//! The simulator runs a scenario as usual: described payload, no checksums, all in virtual time. The other world has two
+//! [`Driver`]s: real packets with real checksums go through device reads and writes, `wire::split` and the applications of
+//! this crate. The client's driver runs as on a TUN device, and its clock's wait advances the world; the server's is
+//! stepped from there. Both worlds fork their random streams by the same labels, so the same packets are lost, late and
+//! duplicated.
 
 use base::{Duration, Instant, Rate, Ratio, Rng};
 use net::{
@@ -29,17 +29,17 @@ const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
 const PORT: u16 = 5_001;
 const MTU: u16 = 1_500;
 
-/// What the fake devices are plugged into, and the one clock.
+/// The medium of the fake devices, and the one clock.
 struct Ether {
     now: Instant,
     /// Towards the server and towards the client.
     paths: [Path<Vec<u8>>; 2],
-    /// What has arrived and was not read yet, by reader: the client is 0.
+    /// Packets that have arrived and were not read yet, by reader: the client is 0.
     inboxes: [VecDeque<Vec<u8>>; 2],
 }
 
 impl Ether {
-    /// Moves the clock and lets everything arrive that is due.
+    /// Advances the clock and delivers everything that is due.
     fn advance(&mut self, now: Instant) {
         self.now = now;
         for (path, reader) in [(0, 1), (1, 0)] {
@@ -55,7 +55,7 @@ impl Ether {
     }
 }
 
-/// A plug into the ether. The descriptor is real and never ready: only the fake clock waits for it.
+/// A port of the medium. The descriptor is real but never ready: only the fake clock waits for it.
 struct FakeDevice {
     ether: Rc<RefCell<Ether>>,
     side: usize,
@@ -98,7 +98,7 @@ impl Clock for Watch {
     }
 }
 
-/// The client's clock: waiting is what makes time pass, for everybody.
+/// The client's clock: only its waits advance the time, for the whole world.
 struct World {
     ether: Rc<RefCell<Ether>>,
     server: Rc<RefCell<Server>>,
@@ -154,7 +154,7 @@ fn by_the_loop(scenario: &Scenario, bytes: u64) -> [String; 2] {
             isn_secret: [secret.next_u64(), secret.next_u64()],
             rng: rng.fork("stack"),
             impairment: Impairment::default(),
-            // No time passes while the application works.
+            // Time stands still while the application works.
             allowance: usize::MAX,
         }
     };
@@ -176,7 +176,7 @@ fn by_the_loop(scenario: &Scenario, bytes: u64) -> [String; 2] {
     let mut trace = TextSink::default();
     client.start(&mut sender, &mut trace).unwrap();
     assert_eq!(client.run(&mut sender, &mut trace).unwrap(), Ended::Done);
-    // The client is in TIME-WAIT; its last acknowledgement may be on its way still, or lost.
+    // The client is in TIME-WAIT; its last acknowledgement may still be in flight, or lost.
     while !net::App::is_done(&server.borrow().app) {
         let until = client.step(&mut sender, &mut trace).unwrap();
         world.wait(UnixDatagram::unbound().unwrap().as_fd(), Interest::Readable, until).unwrap();
@@ -185,7 +185,7 @@ fn by_the_loop(scenario: &Scenario, bytes: u64) -> [String; 2] {
     [trace.0, served]
 }
 
-/// Both traces of the simulator, in the words of each node: connections counted from zero, the network's losses left out.
+/// Returns both traces of the simulator, as each node sees them: connections counted from zero, without the network's losses.
 fn by_the_simulator(scenario: &Scenario) -> [String; 2] {
     let mut trace = TextSink::default();
     sim::run(scenario, &mut trace).unwrap();

@@ -1,12 +1,13 @@
 //! Propagation delay: a fixed part, jitter, and reordering.
 //!
 //! Every packet has a *regular* exit time: arrival + delay + jitter, and with order-keeping jitter never before the
-//! regular exit of its predecessor. Reordering moves single packets away from their regular time and leaves all others alone:
-//! they arrive as if none had been chosen. It lives in this hop because an early packet takes its
-//! own delay *instead of* this one, which a separate hop could neither know nor take back.
+//! Every packet has a *regular* exit time: arrival + delay + jitter, and with order-keeping jitter never before the regular exit
+//! of its predecessor. Reordering moves single packets away from their regular time and does not affect others: they arrive as if
+//! none had been chosen. It is part of this hop because an early packet takes a separate delay *instead of* this one, which a
+//! separate hop could neither know nor undo.
 //!
-//! Draws: two a packet (jitter, then choice), whether or not both are asked for, so that turning one on does not change
-//! what the other decides; none when neither is.
+//! Draws: two per packet (jitter, then choice), whether or not both are enabled, so that enabling one does not change the
+//! decisions of the other; none if neither is enabled.
 
 use crate::hop::{Hop, Moved, Offer, Packet};
 use crate::reorder::ReorderSpec;
@@ -17,16 +18,16 @@ use base::{Duration, Instant, Rng};
 pub struct Jitter {
     /// The largest extra delay.
     pub max: Duration,
-    /// What becomes of the order.
+    /// How it affects the order.
     pub kind: JitterKind,
 }
 
 /// Whether jitter may change the order of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JitterKind {
-    /// A packet whose draw would let it overtake leaves together with its predecessor, behind it.
+    /// A packet whose draw would let it overtake leaves together with its predecessor, after it.
     KeepOrder,
-    /// Every packet leaves by its own draw.
+    /// Every packet leaves according to its own draw.
     Reorder,
 }
 
@@ -36,7 +37,7 @@ pub struct Delay {
     delay: Duration,
     jitter: Option<Jitter>,
     reorder: ReorderSpec,
-    /// Packets that came before.
+    /// Number of earlier packets.
     index: u64,
     /// The regular exit of the last packet.
     last_exit: Instant,

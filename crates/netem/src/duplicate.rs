@@ -1,11 +1,11 @@
-//! Duplication: some packets arrive twice, the copy right behind the original.
+//! Duplication: some packets arrive twice, the copy right after the original.
 //!
-//! Draws once a packet; a copy is not offered again, so a packet never becomes three.
+//! Draws once per packet; a copy is not offered again, so a packet never becomes three.
 
 use crate::hop::{Hop, Offer, Packet};
 use base::{Instant, Ratio, Rng};
 
-/// Doubles packets with a fixed probability.
+/// Duplicates packets with a fixed probability.
 #[derive(Debug)]
 pub struct Duplicate {
     probability: Ratio,

@@ -1,19 +1,19 @@
-//! The hop seam: what one stage of a one-way path promises to the path that composes it (`path.rs`).
+//! The hop seam: what one stage of a one-way path guarantees to the path that composes it (`path.rs`).
 
 use base::{Instant, Rng};
 use core::fmt::Debug;
 use core::ops::Range;
 
-/// What a hop has to know about the thing it carries.
+/// What a hop needs to know about a packet.
 pub trait Packet: Debug + Sized {
     /// Bytes of the IP packet, headers included, link layer excluded.
     fn wire_len(&self) -> u32;
-    /// Sets the congestion-experienced mark; `false` when the packet is not ECN-capable.
+    /// Sets the congestion-experienced mark; returns `false` if the packet is not ECN-capable.
     fn mark_ce(&mut self) -> bool;
     /// An identical second packet.
     fn duplicate(&self) -> Self;
-    /// The bytes of its stream that the packet carries, counted from the start of the stream; `None` when it carries none
-    /// or the position is not known.
+    /// Returns the bytes of its stream that the packet carries, counted from the start of the stream; `None` if it carries none
+    /// or the position is unknown.
     fn stream(&self) -> Option<Range<u64>> {
         None
     }
@@ -32,27 +32,27 @@ impl Packet for Vec<u8> {
     }
 }
 
-/// What became of a packet offered to a hop.
+/// The fate of a packet offered to a hop.
 #[derive(Debug)]
 pub enum Offer<P> {
-    /// It leaves at this time, known already now: no event of its own is needed. Never earlier than the offer.
+    /// It leaves at this time, which is already known: no separate event is needed. Never earlier than the offer.
     Forwards(Instant, P),
-    /// The hop keeps it and will decide when leaving; ask `next_deadline` and `poll`.
+    /// The hop keeps it and decides later; use `next_deadline` and `poll`.
     Queued,
-    /// It is gone; the packet is handed back so that its storage can be used again.
+    /// It was dropped; the packet is returned so that its storage can be reused.
     Dropped(P, DropCause),
-    /// As `Forwards`, at another time than its turn would be: the hop chose it to leave the order.
+    /// As `Forwards`, at a time other than its regular one: the hop reordered it.
     Moves(Instant, P, Moved),
     /// It leaves, and so does a copy of it; the second time is not before the first unless the hop reorders.
     Both(Instant, P, Instant, P),
 }
 
-/// How a packet was moved out of the order.
+/// How a packet was reordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moved {
     /// It takes longer.
     Late,
-    /// It takes less long.
+    /// It takes less time than the others.
     Early,
 }
 
@@ -79,37 +79,37 @@ pub enum DropCause {
 
 /// One stage of a one-way path.
 ///
-/// `offer` is called in order of time. A hop keeps state but no clock and no randomness: both come in with the call.
+/// The path calls `offer` in order of time. A hop keeps state but no clock and no randomness: both come in with the call.
 pub trait Hop<P: Packet>: Debug + Send {
     /// A packet arrives at `now`.
     fn offer(&mut self, now: Instant, packet: P, rng: &mut Rng) -> Offer<P>;
-    /// When `poll` wants to be called next; only for hops that answer `Queued`.
+    /// Returns when to call `poll` next; only for hops that return `Queued`.
     fn next_deadline(&self) -> Option<Instant> {
         None
     }
-    /// A packet whose time has come, if any; call until `None`, after which the next deadline is later than `now`.
+    /// Returns a packet that is due, if any; call until `None`, after which the next deadline is later than `now`.
     fn poll(&mut self, _now: Instant) -> Option<P> {
         None
     }
-    /// Whether packets can leave in another order than they came: behind such a hop the path offers packets to the
+    /// Returns whether packets can leave in a different order from their arrival: after such a hop the path offers packets to the
     /// next one by event, in the order of their times.
     fn reorders(&self) -> bool {
         false
     }
-    /// Bytes inside at `now`, the packet in service counted whole; zero for hops that keep no queue.
+    /// Returns the bytes inside at `now`, the packet in service counted whole; zero for hops that keep no queue.
     fn backlog(&self, _now: Instant) -> u64 {
         0
     }
-    /// The most bytes that were ever inside at once.
+    /// Returns the peak number of bytes inside.
     fn max_backlog(&self) -> u64 {
         0
     }
-    /// What waits here, given up to a hop that takes this one's place: when each packet leaves, and its bytes, oldest first.
-    /// The packets themselves leave as they would have.
+    /// Hands the waiting packets' exit times and bytes, oldest first, to a hop that replaces this one. The packets themselves
+    /// leave as before.
     fn hand_over(&mut self) -> Vec<(Instant, u32)> {
         Vec::new()
     }
-    /// Begins behind what waits where this hop takes another's place; before anything is offered.
+    /// Starts behind the waiting packets of a hop that this one replaces; call it before anything is offered.
     fn take_over(&mut self, _waiting: &[(Instant, u32)]) {}
     /// Short name for traces: `loss`, `rate`, `delay`, …
     fn name(&self) -> &'static str;

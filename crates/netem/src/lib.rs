@@ -1,7 +1,7 @@
 //! One-way links as sans-I/O hops: rate, queue, delay, loss, reordering, duplication.
 //!
-//! The same hops run in virtual time under `sim` and in real time under `net`. Integers only; every random decision is
-//! drawn once per packet index from the hop's own stream, so that two experiments that share a seed see the same weather.
+//! The same hops run in virtual time under `sim` and in real time under `net`. Integers only; every random decision is drawn once
+//! per packet index from the hop's own stream, so that two experiments with the same seed meet the same random conditions.
 #![forbid(unsafe_code)]
 #![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
 

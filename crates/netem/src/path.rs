@@ -1,12 +1,12 @@
-//! A one-way path: hops in a row, each with a random stream of its own.
+//! A one-way path: hops in a row, each with a separate random stream.
 //!
-//! A packet runs through all hops in the one call that offers it, since hops know its exit time on entry; it then waits
-//! for its arrival: one event a packet. Two kinds of hops need more. Behind a hop that reorders, packets wait in a *door*
-//! and enter the next hop in the order of their times. A hop that answers `Queued` is served at its deadlines, and always
-//! before a later packet is offered to it. A departure at the moment of an arrival comes first.
+//! A packet passes all hops in the one call that offers it, since hops know its exit time on entry; it then waits for its
+//! arrival: one event per packet. Two kinds of hops need more. After a hop that reorders, packets wait in a *door* and enter the
+//! next hop in the order of their times. A hop that returns `Queued` is served at its deadlines, and always before a later packet
+//! is offered to it. If a departure and an arrival coincide, the departure comes first.
 //!
-//! Time must not run backwards between calls. Hops are offered times ahead of the caller's clock; each sees its own
-//! arrivals in order, which is all a hop may rely on.
+//! Time must not decrease between calls. Hops are offered times ahead of the caller's clock; each sees its own arrivals in order,
+//! and may rely on nothing more.
 
 use crate::hop::{DropCause, Hop, Moved, Offer, Packet};
 use crate::queue::timed::TimedQueue;
@@ -17,43 +17,43 @@ use base::{Instant, Rng};
 pub struct Path<P: Packet> {
     stages: Vec<Stage<P>>,
     arrivals: TimedQueue<P>,
-    /// Not later than the next event inside: a packet in a door, or a hop's deadline. The end of time when there is none.
+    /// Not later than the next event inside: a packet in a door, or a hop's deadline. The end of time if there is none.
     next_event: Instant,
     /// The latest time any caller passed.
     clock: Instant,
     stats: PathStats,
-    /// How the packet offered last was moved.
+    /// How the last packet offered was reordered.
     moved: Option<(&'static str, Moved)>,
 }
 
-/// One hop and what the path keeps for it.
+/// One hop and the path's state for it.
 #[derive(Debug)]
 struct Stage<P: Packet> {
     hop: Box<dyn Hop<P>>,
     rng: Rng,
     name: &'static str,
-    /// Packets on their way to this hop; only behind one that reorders.
+    /// Packets on their way to this hop; only after one that reorders.
     door: Option<TimedQueue<P>>,
     /// The hop's own deadline, or the end of time.
     deadline: Instant,
 }
 
-/// What went through a path so far.
+/// Statistics of a path so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathStats {
     /// Packets offered by the caller.
     pub offered: u64,
     /// Bytes offered by the caller.
     pub offered_bytes: u64,
-    /// Packets that came out at the other end, copies included.
+    /// Packets that left at the other end, copies included.
     pub delivered: u64,
-    /// Bytes that came out at the other end, copies included.
+    /// Bytes that left at the other end, copies included.
     pub delivered_bytes: u64,
     /// Copies made on the way.
     pub duplicated: u64,
     /// Packets that were dropped on the way.
     pub dropped: Drops,
-    /// The most bytes that any one hop ever held in its queue, the packet in service counted whole.
+    /// The peak number of bytes in any one hop's queue, the packet in service counted whole.
     pub max_backlog_bytes: u64,
 }
 
@@ -69,7 +69,7 @@ pub struct Drops {
 }
 
 impl Drops {
-    /// Packets dropped for whatever cause.
+    /// Returns the packets dropped for any cause.
     pub const fn total(self) -> u64 {
         self.tail + self.loss + self.aqm
     }
@@ -84,10 +84,10 @@ impl Drops {
 }
 
 impl<P: Packet> Path<P> {
-    /// A path through `hops` in this order.
+    /// Creates a path through `hops` in this order.
     ///
-    /// Each hop draws from the fork of `rng` named after it (`loss`; a second one of that name is `loss#2`), so that
-    /// adding or removing a hop leaves the decisions of the others alone.
+    /// Each hop draws from the fork of `rng` named after it (`loss`; a second one of that name is `loss#2`), so that adding or
+    /// removing a hop does not change the decisions of the others.
     pub fn new(hops: Vec<Box<dyn Hop<P>>>, rng: &Rng) -> Self {
         let mut stages: Vec<Stage<P>> = Vec::with_capacity(hops.len());
         for hop in hops {
@@ -110,8 +110,8 @@ impl<P: Packet> Path<P> {
         }
     }
 
-    /// Begins where packets of `old` still wait: a hop of this path that has a namesake there goes on behind what waits in it, at
-    /// its own pace. Before anything is offered to this path, and after the last packet was offered to the other.
+    /// Starts while packets of `old` still wait: a hop of this path with a namesake there continues behind its waiting packets,
+    /// at its own pace. Call it before anything is offered to this path, and after the last packet was offered to the other.
     pub fn take_over(&mut self, old: &mut Self) {
         for stage in &mut self.stages {
             if let Some(other) = old.stages.iter_mut().find(|other| other.name == stage.name) {
@@ -120,10 +120,10 @@ impl<P: Packet> Path<P> {
         }
     }
 
-    /// A packet enters the path at `now`, not earlier than any time this path received before.
+    /// Offers a packet at `now`, not earlier than any time this path received before.
     ///
-    /// `dropped` gets every packet that is found to be lost during the call, with the name of the hop and the cause, so
-    /// that its storage can be used again and the drop be traced.
+    /// `dropped` gets every packet that is found to be lost during the call, with the name of the hop and the cause, so that its
+    /// storage can be reused and the drop traced.
     #[inline]
     pub fn offer(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P, &'static str, DropCause)) {
         self.set_clock(now);
@@ -133,19 +133,19 @@ impl<P: Packet> Path<P> {
         self.enter(0, now, packet, dropped);
     }
 
-    /// Which hop moved the packet that was offered last out of the order, if one did at once.
+    /// Returns which hop reordered the last packet offered, if one did so at once.
     pub fn moved(&self) -> Option<(&'static str, Moved)> {
         self.moved
     }
 
-    /// When `poll` wants to be called next: the next arrival or an event inside. Constant time.
+    /// Returns when to call `poll` next: the next arrival or an event inside. Constant time.
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
         let next = self.arrivals.next_at().min(self.next_event);
         (next != Instant::MAX).then_some(next)
     }
 
-    /// The next packet that has arrived by `now`, with its arrival time; call until `None`.
+    /// Returns the next packet that has arrived by `now`, with its arrival time; call until `None`.
     ///
     /// Packets come out by time, and on equal times in the order in which they left their last hop.
     #[inline]
@@ -160,13 +160,13 @@ impl<P: Packet> Path<P> {
         Some(arrival)
     }
 
-    /// Packets inside, wherever they wait.
+    /// Returns the number of packets inside, wherever they wait.
     pub fn in_flight(&self) -> usize {
         let gone = self.stats.delivered + self.stats.dropped.total();
         (self.stats.offered + self.stats.duplicated - gone) as usize
     }
 
-    /// Bytes queued in the hops at `now`, the packets in service counted whole; what flies over a line is not queued.
+    /// Returns the bytes queued in the hops at `now`, packets in service counted whole; propagating packets are not queued.
     pub fn backlog(&self, now: Instant) -> u64 {
         self.stages.iter().map(|stage| stage.hop.backlog(now)).sum()
     }
@@ -182,7 +182,7 @@ impl<P: Packet> Path<P> {
         self.clock = now;
     }
 
-    /// A packet comes to the stage at `index` and goes on until it waits somewhere or is gone.
+    /// Moves a packet from the stage at `index` on until it waits somewhere or is dropped.
     #[inline]
     fn enter<F>(&mut self, mut index: usize, mut at: Instant, mut packet: P, dropped: &mut F)
     where
@@ -203,7 +203,7 @@ impl<P: Packet> Path<P> {
         self.arrivals.push(at, packet);
     }
 
-    /// Offers a packet to one hop; what leaves it right away is returned.
+    /// Offers a packet to one hop; returns it if it leaves at once.
     #[inline]
     fn through<F>(&mut self, index: usize, at: Instant, packet: P, dropped: &mut F) -> Option<(Instant, P)>
     where
@@ -236,7 +236,7 @@ impl<P: Packet> Path<P> {
         }
     }
 
-    /// Everything that a hop releases at its deadline moves on.
+    /// Moves on everything that a hop releases at its deadline.
     #[cold]
     fn serve_deadline<F>(&mut self, index: usize, dropped: &mut F)
     where
@@ -256,8 +256,8 @@ impl<P: Packet> Path<P> {
         self.next_event = self.next_event.min(stage.deadline);
     }
 
-    /// Serves the events inside up to `now`, in order of time. Between hops the order of equal times cannot be seen: a hop
-    /// is brought up to date before anything is offered to it.
+    /// Serves the events inside up to `now`, in order of time. Between hops the order of equal times has no effect: a hop is
+    /// brought up to date before anything is offered to it.
     #[cold]
     fn serve_events<F>(&mut self, now: Instant, dropped: &mut F)
     where

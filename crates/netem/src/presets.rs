@@ -1,9 +1,9 @@
-//! One direction of a WAN path as plain data, and the hops it stands for.
+//! One direction of a WAN path as plain data, and its hops.
 //!
-//! The order is part of what the numbers mean: loss by position first, which counts every transmission; loss on entry, before the queue (a packet lost at random takes no room in
-//! the buffer and no time on the link) → rate and buffer → delay with jitter and reordering, behind the bottleneck →
-//! duplication. Duplication comes last so that a copy costs the bottleneck nothing and arrives right behind its original:
-//! what shows is how an endpoint takes a copy, not a slower link.
+//! The order is part of the numbers' meaning: loss by position first, which counts every transmission; loss on entry, before the
+//! queue (a packet lost at random takes no room in the buffer and no time on the link) → rate and buffer → delay with jitter and
+//! reordering, after the bottleneck → duplication. Duplication comes last so that a copy costs the bottleneck nothing and arrives
+//! right after its original: this shows how an endpoint handles a copy, not a slower link.
 
 use crate::delay::{Delay, Jitter};
 use crate::duplicate::Duplicate;
@@ -19,21 +19,21 @@ use base::{Duration, Rate, Ratio, Rng};
 /// One direction of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathSpec {
-    /// What the bottleneck passes, in IP bytes; `None` for no bottleneck, and then `buffer` means nothing.
+    /// Rate of the bottleneck, in IP bytes; `None` for no bottleneck, which makes `buffer` meaningless.
     pub rate: Option<Rate>,
     /// Drop-tail buffer of the bottleneck.
     pub buffer: Buffer,
     /// One-way delay.
     pub delay: Duration,
-    /// Random extra delay behind the bottleneck.
+    /// Random extra delay after the bottleneck.
     pub jitter: Option<Jitter>,
     /// Loss on entry, of segments by their place in the stream.
     pub drops: Vec<StreamLoss>,
     /// Loss on entry, of any packet.
     pub loss: LossSpec,
-    /// Packets that leave the order behind the bottleneck.
+    /// Reordering after the bottleneck.
     pub reorder: ReorderSpec,
-    /// How often a packet arrives twice.
+    /// How often a packet is duplicated.
     pub duplicate: Ratio,
 }
 
@@ -52,7 +52,7 @@ pub enum LossSpec {
 }
 
 impl PathSpec {
-    /// A path that only takes time: no limit, no loss, no surprise.
+    /// A path with only a delay: no limit, no loss, no disturbance.
     pub const fn ideal(delay: Duration) -> Self {
         Self {
             rate: None,

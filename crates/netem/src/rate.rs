@@ -1,14 +1,14 @@
 //! The bottleneck: a serialiser of fixed rate behind a drop-tail buffer, in one hop.
 //!
-//! First in, first out, and nothing decides on leaving: the exit time of a packet is known on entry, so a packet costs no
-//! event here. The serialiser keeps the fraction of a nanosecond that an exit time is rounded up by, so that a busy link
-//! runs at exactly its rate over any number of packets; a single exit is late by less than a nanosecond, never early.
+//! First in, first out, with no decision on leaving: the exit time of a packet is known on entry, so a packet needs no event
+//! here. The serialiser keeps the fraction of a nanosecond by which an exit time is rounded up, so that a busy link runs at
+//! exactly its rate over any number of packets; a single exit is late by less than a nanosecond, never early.
 
 use crate::hop::{DropCause, Hop, Offer, Packet};
 use crate::queue::droptail::{Buffer, DropTail};
 use base::{Instant, Rate, Rng};
 
-/// 8 bits a byte, 10⁹ nanoseconds a second: `bytes × BIT_NANOS / bits per second` is a time in nanoseconds.
+/// 8 bits per byte, 10⁹ nanoseconds per second: `bytes × BIT_NANOS / bits per second` is a time in nanoseconds.
 const BIT_NANOS: u64 = 8_000_000_000;
 
 /// A link of fixed rate with a bounded FIFO buffer in front; the packet in service counts towards the bound, whole.
@@ -70,7 +70,7 @@ impl Serialiser {
         Self { rate, idle_from_ns: 0, fraction: 0 }
     }
 
-    /// When the last bit of `len` bytes that arrive at `now` has left, rounded up to a nanosecond.
+    /// Returns when the last bit of `len` bytes that arrive at `now` has left, rounded up to a nanosecond.
     #[inline]
     fn exit(&mut self, now: Instant, len: u32) -> Instant {
         if now.as_nanos() > self.idle_from_ns {

@@ -1,42 +1,42 @@
-//! Packets that leave the order: by probability, in both readings of "some packets are delayed differently", or by taking turns.
+//! Reordered packets: chosen by probability, in both readings of "some packets are delayed differently", or by turns.
 //!
-//! `Late` is a packet that took a detour: it arrives behind packets sent after it. `Early` is a packet that took a short
-//! cut: it overtakes what is in flight. The two stress a loss detector very differently, so neither is called
-//! "reordering" alone. `Queues` is an adapter that hands packets on through several queues, burst by burst, of which some are
-//! served later than others: the order is kept within a queue and nowhere else. Applied by `delay.rs`, which knows what a packet
-//! would have taken otherwise.
+//! `Late` is a packet that took a detour: it arrives after packets sent later. `Early` is a packet that took a shorter
+//! route: it overtakes packets in flight. The two stress a loss detector very differently, so neither is called just
+//! "reordering". `Queues` is an adapter that passes packets on through several queues, burst by burst, some of which are
+//! served later than others: the order is kept only within a queue. Applied by `delay.rs`, which knows a packet's regular
+//! time.
 
 use crate::hop::Moved;
 use base::{Duration, Instant, Ratio};
 
-/// Which packets leave the order, and how.
+/// Which packets are reordered, and how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReorderSpec {
     /// None do.
     #[default]
     None,
-    /// The chosen packet takes `extra` more than it would have, jitter included.
+    /// The chosen packet takes `extra` longer than it would have, jitter included.
     Late {
         /// How often a packet is chosen.
         probability: Ratio,
-        /// What it takes on top.
+        /// The additional delay.
         extra: Duration,
     },
     /// The chosen packet takes exactly `delay` instead of the line's delay and jitter.
     Early {
         /// How often a packet is chosen.
         probability: Ratio,
-        /// What it takes instead; nothing forbids more than the line's delay.
+        /// The delay instead; it may even exceed the line's.
         delay: Duration,
     },
-    /// Packets go through `queues` in turn, `burst` of them at a time. Queue number i, from zero, takes i / (queues - 1) of `skew`
-    /// more than the line; one queue keeps the order. Nothing is drawn: a packet's queue follows from its index.
+    /// Packets go through `queues` in turn, `burst` of them at a time. Queue number i, from zero, takes i / (queues - 1) of
+    /// `skew` longer than the line; one queue keeps the order. Draws nothing: a packet's queue follows from its index.
     Queues {
         /// How many there are; at least one.
         queues: u32,
         /// Successive packets of one queue; at least one.
         burst: u32,
-        /// By how much the last queue is slower than the first.
+        /// Additional delay of the last queue over the first.
         skew: Duration,
     },
 }
@@ -49,8 +49,8 @@ impl ReorderSpec {
         }
     }
 
-    /// When the packet leaves that came as number `index`, counted from zero, at `now` and would have left at `regular`, and
-    /// which way it was moved. `chosen` is what the draw said.
+    /// Returns when a packet leaves that arrived as number `index`, counted from zero, at `now` and would have left at `regular`,
+    /// and how it was moved. `chosen` is the result of the draw.
     pub(crate) fn exit(self, index: u64, chosen: bool, now: Instant, regular: Instant) -> (Instant, Option<Moved>) {
         match self {
             Self::Queues { queues, burst, skew } => {

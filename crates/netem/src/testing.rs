@@ -1,10 +1,10 @@
-//! What the tests of several modules share: a packet, and a path driven to its end.
+//! Shared by the tests of several modules: a packet, and a path driven to its end.
 
 use crate::hop::{DropCause, Hop, Offer, Packet};
 use crate::path::Path;
 use base::{Duration, Instant, Rate, Ratio, Rng};
 
-/// A packet that knows who it is.
+/// A packet with an identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parcel {
     pub(crate) index: u64,
@@ -39,7 +39,7 @@ pub(crate) fn percent(num: u64) -> Ratio {
     Ratio::new(num, 100).unwrap()
 }
 
-/// What came of a sequence of packets: arrivals as (nanosecond, index) in order, drops as (index, cause).
+/// The fate of a sequence of packets: arrivals as (nanosecond, index) in order, drops as (index, cause).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) arrivals: Vec<(u64, u64)>,

@@ -12,7 +12,7 @@ macro_rules! data {
     ($($name:literal),+ $(,)?) => { &[$(($name, include_str!(concat!("../data/", $name, ".toml")))),+] };
 }
 
-/// Name and text of the files that are compiled in; parents may stand anywhere, tables show this order.
+/// Name and text of the files that are compiled in; their order is free except that tables show it.
 pub(crate) const BUILTIN: &[(&str, &str)] = data![
     "rfc",
     "longhaul",

@@ -1,17 +1,17 @@
-//! Where a value is known from, and how surely.
+//! The source of a value, and how certain it is.
 
 use core::fmt;
 
-/// How surely a value is known.
+/// How certain a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
     /// A specification, a manual or the vendor says so.
     Documented,
     /// It was seen on a running system.
     Measured,
-    /// It follows from something documented or measured.
+    /// Derived from something documented or measured.
     Inferred,
-    /// Unknown; it has to be something.
+    /// Unknown; some value is needed.
     Assumed,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for Confidence {
     }
 }
 
-/// What stands behind a value.
+/// The evidence for a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
     /// Which publication, document or measurement.
@@ -51,7 +51,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// What stands behind a value that a file gives by itself.
+    /// The evidence for a value that a file gives without a source.
     pub(crate) fn none() -> Self {
         Self { source: "the profile file names none".to_owned(), confidence: Confidence::Assumed }
     }

@@ -1,4 +1,4 @@
-//! A profile as a command line names it: a built-in one, or a file of one's own.
+//! A profile as named on a command line: a built-in one, or a user's file.
 
 use crate::builtin::{BUILTIN, builtin, get, load_files, names_of};
 use crate::profile::{Profile, UnknownProfile};
@@ -25,11 +25,11 @@ pub enum FindError {
     File(Box<FileError>),
 }
 
-/// The built-in profile of this name, or the one in the file of this path, which may extend a built-in one and is called
-/// as its file without the ending.
+/// Returns the built-in profile of this name, or the one in the file at this path, which may extend a built-in one and is named
+/// after its file without the extension.
 ///
 /// # Errors
-/// When there is none, or it is wrong.
+/// If there is none, or it has an error.
 pub fn find(name: &str) -> Result<Arc<Profile>, FindError> {
     if !name.ends_with(".toml") && !name.contains(std::path::MAIN_SEPARATOR) {
         return get(name).map(|profile| Arc::new(profile.clone())).map_err(FindError::Unknown);
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn what_is_wrong_in_a_file_is_said_with_the_path_that_was_given() {
         let error = read("mine", "some/mine.toml", &OWN.replace("65536", "-1")).unwrap_err().to_string();
-        assert!(error.starts_with("some/mine.toml:4:27: `-1` is no value of `TcpWindowSize`"), "{error}");
+        assert!(error.starts_with("some/mine.toml:4:27: `-1` is not a valid value of `TcpWindowSize`"), "{error}");
         let error = read("rfc", "rfc.toml", OWN).unwrap_err().to_string();
         assert_eq!(error, "rfc.toml:1:1: `rfc` is built in; call the file something else, and extend it");
         let error = read("my.own", "my.own.toml", OWN).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! The forms in which `leaves.rs` writes its rows: a quantity, a choice among words, a choice that brings data along.
+//! The forms of the rows in `leaves.rs`: a quantity, a choice among words, a choice with data.
 
 /// A quantity that always applies, or (`?`) one that depends on the kind of its group.
 macro_rules! quantity {
@@ -30,7 +30,7 @@ macro_rules! choice {
     };
 }
 
-/// A choice among variants with data, which begin with their defaults.
+/// A choice among variants with data, which start with their defaults.
 macro_rules! kind {
     ($path:literal, |$c:ident| $field:expr, $($word:literal => $pattern:pat => $default:expr),+ $(,)?) => {
         Leaf {

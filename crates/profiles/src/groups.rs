@@ -1,4 +1,4 @@
-//! Groups of leaves that depend on a kind: where they lie, if the kind is theirs.
+//! Groups of leaves that depend on a kind: returns them if the configuration has that kind.
 
 use cc::{
     AvoidanceConfig, CssConfig, CubicConfig, DelayIncreaseConfig, HystartConfig, PacingConfig, SlowStartConfig,

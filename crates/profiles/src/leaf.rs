@@ -1,11 +1,11 @@
-//! What a leaf is: one number or one choice of a configuration, reached by its dotted path.
+//! What a leaf is: one number or one choice of a configuration, addressed by its dotted path.
 //!
-//! The table of all leaves is in `leaves.rs`. Everything that speaks of a path — the loader, overrides on the command line,
-//! tables, differences — goes through it, so a path means the same everywhere and appears in one place.
+//! The table of all leaves is in `leaves.rs`. Everything that uses a path — the loader, overrides on the command line, tables,
+//! differences — goes through it, so a path means the same everywhere and appears in one place.
 //!
-//! A *group* is what stands under a path that ends in `.kind`. Changing the kind keeps the leaves that both kinds have,
-//! drops those that only the old kind has, and gives those that only the new kind has their defaults: a comparison of two
-//! kinds differs in nothing else.
+//! A *group* consists of the leaves under a path that ends in `.kind`. Changing the kind keeps the leaves that both kinds have,
+//! drops those that only the old kind has, and gives those that only the new kind has their defaults: a comparison of two kinds
+//! differs in nothing else.
 
 use crate::units;
 use base::{Duration, Ratio};
@@ -22,7 +22,7 @@ pub struct Leaf {
 /// How a leaf is reached.
 #[derive(Debug)]
 pub(crate) enum Access {
-    /// A quantity, where it lies; `None` when it does not apply to the present kind.
+    /// A quantity and its location; `None` if it does not apply to the current kind.
     Quantity { unit: Unit, place: for<'c> fn(&'c mut Config) -> Option<Place<'c>> },
     /// One of several words.
     Choice { words: &'static [&'static str], get: fn(&mut Config) -> Option<&'static str>, set: fn(&mut Config, &str) },
@@ -56,7 +56,7 @@ pub(crate) const NONE: &str = "none";
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LeafError {
     /// The leaf does not exist.
-    #[error("there is no leaf `{path}`{}", hint.as_ref().map_or(String::new(), |hint| format!(": did you mean `{hint}`?")))]
+    #[error("unknown leaf `{path}`{}", hint.as_ref().map_or(String::new(), |hint| format!(": did you mean `{hint}`?")))]
     Unknown {
         /// As it was asked for.
         path: String,
@@ -78,7 +78,7 @@ pub enum LeafError {
     BadValue {
         /// The leaf.
         path: &'static str,
-        /// What is wrong and what would be right.
+        /// What is wrong, and which values are valid.
         problem: String,
     },
 }
@@ -106,10 +106,10 @@ impl Leaf {
         }
     }
 
-    /// Sets the value. A kind that changes keeps what the new kind knows, too, and brings its own defaults for the rest.
+    /// Sets the value. A changed kind keeps the leaves that the new kind also has, and sets the rest to its defaults.
     ///
     /// # Errors
-    /// When the leaf does not apply to the present kind, or the text is not a value of it.
+    /// If the leaf does not apply to the current kind, or the text is not a valid value.
     pub fn write(&self, config: &mut Config, text: &str) -> Result<(), LeafError> {
         match &self.access {
             Access::Choice { words, get, set } => {

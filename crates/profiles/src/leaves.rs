@@ -1,6 +1,6 @@
-//! The table of all leaves: the one place that ties a dotted path to a field of [`tcp::Config`].
+//! The table of all leaves: the only place that connects a dotted path with a field of [`tcp::Config`].
 //!
-//! Kinds stand before what depends on them, groups in the order of the fields; tables show this order.
+//! Kinds precede the leaves that depend on them, groups are in the order of the fields; tables show this order.
 
 use crate::forms::{choice, kind, quantity};
 use crate::groups::chunks; // variant: chunks
@@ -34,8 +34,8 @@ use tcp::config::{ChunkRefill, ChunksConfig, SegmenterConfig}; // variant: chunk
 const PACING: PacingConfig =
     PacingConfig::Window { slow_start_percent: 200, avoidance_percent: 125, quantum_segments: 10 };
 
-/// The controller answers lost retransmissions, when a profile that left them to its reduction is switched to it: as
-/// many as make a loss by RFC 6675's count are left to chance.
+/// The controller's reaction to lost retransmissions, as the default of a profile that leaves them to its reduction: the number
+/// that RFC 6675 counts as a loss is attributed to chance.
 const BY_CONTROLLER: LostRetransmission = LostRetransmission::ByController { beyond_segments: 3 };
 
 /// Every leaf there is. What an application sets on its socket (keep-alive, a user timeout, a cork, the size of a buffer that

@@ -1,7 +1,7 @@
 //! Profiles: which TCP an endpoint is, as data with evidence. The only output is a [`tcp::Config`].
 //!
-//! A profile file names its parent and the leaves in which it differs; each leaf cites where its value is known from and
-//! how surely. The files under `data/` are compiled in, and [`builtin`] reads them once.
+//! A profile file names its parent and the leaves in which it differs; each leaf cites the source of its value and its
+//! confidence. The files under `data/` are compiled in, and [`builtin`] reads them once.
 //!
 //! This is the lowest crate in which the names of operating systems may occur.
 #![forbid(unsafe_code)]

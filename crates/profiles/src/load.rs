@@ -1,4 +1,4 @@
-//! Reading a profile file: its shape, and that each leaf has a value and evidence. What it inherits is `merge.rs`'s.
+//! Reads a profile file: checks its structure, and that each leaf has a value and evidence. `merge.rs` handles inheritance.
 
 use crate::evidence::{Confidence, Evidence};
 use crate::leaves::LEAVES;
@@ -20,11 +20,11 @@ pub(crate) struct Raw<'t> {
     pub(crate) leaves: Vec<RawLeaf>,
     pub(crate) registry: Settings,
     pub(crate) later: Vec<Later>,
-    /// What works but is probably not meant.
+    /// What is valid but probably unintended.
     pub(crate) warnings: Vec<FileError>,
 }
 
-/// The shape of one file.
+/// Reads the structure of one file.
 pub(crate) fn read<'t>(file: TomlFile<'t>, name: &'t str) -> Result<Raw<'t>, FileError> {
     if is_reserved(name) {
         return Err(file.error(0..0, format!("`{name}` is a reserved name"), "give the profile another one"));
@@ -80,7 +80,7 @@ fn read_leaves(raw: &mut Raw<'_>, above: &str, entry: &Entry<'_>) -> Result<(), 
     Ok(())
 }
 
-/// Settings by the names of an old system's registry.
+/// Reads settings by their names in an old system's registry.
 fn read_registry(raw: &mut Raw<'_>, entry: &Entry<'_>) -> Result<(), FileError> {
     let file = raw.file;
     for inner in file.table(entry)? {
@@ -102,8 +102,8 @@ fn join(above: &str, key: &str) -> String {
     if above.is_empty() { key.to_owned() } else { format!("{above}.{key}") }
 }
 
-/// `{ value, source, confidence }`, all three and nothing else; or a value alone, which is assumed: whoever tries a setting need not
-/// invent a source for it.
+/// Reads `{ value, source, confidence }`, all three and nothing else; or a value alone, which is assumed, so that trying a
+/// setting does not require inventing a source for it.
 fn cited(file: &TomlFile<'_>, entry: &Entry<'_>) -> Result<(String, Evidence, Range<usize>), FileError> {
     const SHAPE: &str = "write `{ value = …, source = \"…\", confidence = \"…\" }`";
     let missing = |what: &str| file.error(entry.key_span.clone(), format!("`{}` has no {what}", entry.key), SHAPE);
@@ -129,7 +129,11 @@ fn read_confidence(file: &TomlFile<'_>, entry: &Entry<'_>) -> Result<Confidence,
     let word = file.string(entry)?;
     Confidence::parse(&word).ok_or_else(|| {
         let words: Vec<&str> = Confidence::ALL.iter().map(|confidence| confidence.word()).collect();
-        file.error(entry.value.span(), format!("`{word}` is no confidence"), format!("one of {}", words.join(", ")))
+        file.error(
+            entry.value.span(),
+            format!("`{word}` is not a valid confidence"),
+            format!("one of {}", words.join(", ")),
+        )
     })
 }
 

@@ -7,7 +7,7 @@ use crate::nearest;
 /// The leaf at `path`.
 ///
 /// # Errors
-/// When there is none; the closest path is named.
+/// If there is none; names the closest path.
 pub fn find(path: &str) -> Result<&'static Leaf, LeafError> {
     LEAVES.iter().find(|leaf| leaf.path == path).ok_or_else(|| LeafError::Unknown {
         path: path.to_owned(),
@@ -15,7 +15,7 @@ pub fn find(path: &str) -> Result<&'static Leaf, LeafError> {
     })
 }
 
-/// The leaf that people mean by `path`: a group that has a kind stands for its kind, as `recovery.probe` for
+/// Returns the leaf meant by `path`: a group with a kind stands for its kind, as `recovery.probe` for
 /// `recovery.probe.kind`.
 ///
 /// # Errors
@@ -34,7 +34,7 @@ impl Leaf {
             .find(|leaf| leaf.is_kind() && leaf.path.strip_suffix(".kind") == Some(group) && leaf.path != self.path)
     }
 
-    /// The leaves that apply or not as this kind says; none for a leaf that is not a kind.
+    /// Returns the leaves whose applicability depends on this kind; none for a leaf that is not a kind.
     pub fn dependents(&self) -> impl Iterator<Item = &'static Leaf> + '_ {
         LEAVES.iter().filter(|leaf| leaf.kind_leaf() == Some(self))
     }

@@ -1,7 +1,7 @@
 //! From files to profiles: inheritance, completeness, bounds.
 //!
-//! A profile that changes a kind (say, from one detector to another) inherits none of the numbers beside it: they were
-//! given for another machine. It has to state its own.
+//! A profile that changes a kind (say, from one detector to another) inherits none of the numbers beside it: they were given for
+//! another algorithm. It has to state its own.
 
 use crate::leaves::LEAVES;
 use crate::load::Raw;
@@ -26,7 +26,7 @@ fn build(raw: &Raw<'_>, files: &[Raw<'_>]) -> Result<Profile, FileError> {
     for ancestor in &line {
         given = given_by(ancestor, &mut settings)?;
         inherit(&mut leaves, ancestor, &given)?;
-        // Who chooses a kind of his own does not lack what another kind lacks.
+        // A profile that chooses its own kind need not provide what another kind lacks.
         let groups = || given.iter().filter(|own| own.leaf.is_kind()).map(|own| own.leaf.path.trim_end_matches("kind"));
         later.retain(|path, _| !groups().any(|group| path.starts_with(group)));
         later.extend(ancestor.later.iter().map(|leaf| (leaf.path.clone(), leaf.clone())));
@@ -54,7 +54,7 @@ fn lineage<'r, 't>(raw: &'r Raw<'t>, files: &'r [Raw<'t>]) -> Result<Vec<&'r Raw
         let child = line.last().expect("it begins with one").file;
         let Some(found) = files.iter().find(|file| file.name == parent) else {
             let known: Vec<&str> = files.iter().map(|file| file.name).collect();
-            let problem = format!("there is no profile `{parent}`");
+            let problem = format!("unknown profile `{parent}`");
             return Err(child.error(span.clone(), problem, did_you_mean(parent, &known)));
         };
         if line.iter().any(|file| file.name == found.name) {
@@ -67,7 +67,7 @@ fn lineage<'r, 't>(raw: &'r Raw<'t>, files: &'r [Raw<'t>]) -> Result<Vec<&'r Raw
     Ok(line)
 }
 
-/// The leaves that a file gives, directly or by its registry's settings, which join those inherited: what they change.
+/// Returns the leaves that a file gives, directly or by registry settings, which are combined with inherited ones.
 fn given_by(raw: &Raw<'_>, settings: &mut Settings) -> Result<Vec<RawLeaf>, FileError> {
     let inherited = registry::leaves(settings).expect("it went well in the ancestor");
     settings.extend(raw.registry.iter().map(|(name, setting)| (*name, setting.clone())));
@@ -81,7 +81,7 @@ fn given_by(raw: &Raw<'_>, settings: &mut Settings) -> Result<Vec<RawLeaf>, File
     Ok(given)
 }
 
-/// Lays what a file gives over what it inherits.
+/// Applies a file's leaves over the inherited ones.
 fn inherit(leaves: &mut BTreeMap<&'static str, Cited>, raw: &Raw<'_>, given: &[RawLeaf]) -> Result<(), FileError> {
     for own in given.iter().filter(|own| own.leaf.is_kind()) {
         let group = own.leaf.path.trim_end_matches("kind");
@@ -99,7 +99,7 @@ fn inherit(leaves: &mut BTreeMap<&'static str, Cited>, raw: &Raw<'_>, given: &[R
     Ok(())
 }
 
-/// A file with the leaves that it gives: who is to blame, and where.
+/// A file with its leaves, for error messages.
 struct Own<'r, 't> {
     raw: &'r Raw<'t>,
     leaves: Vec<RawLeaf>,
@@ -112,13 +112,13 @@ impl Own<'_, '_> {
         self.raw.file.error(self.place_of(first.path), problem, first.problem.clone())
     }
 
-    /// Where the file gives a leaf; its beginning when it inherits it.
+    /// Returns where the file gives a leaf; the file's beginning if it inherits it.
     fn place_of(&self, path: &str) -> core::ops::Range<usize> {
         self.leaves.iter().find(|own| own.leaf.path == path).map_or(0..0, |own| own.span.clone())
     }
 }
 
-/// The configuration that the leaves make; their values become canonical.
+/// Builds the configuration from the leaves, and makes their values canonical.
 fn configure(own: &Own<'_, '_>, leaves: &mut BTreeMap<&'static str, Cited>) -> Result<Config, FileError> {
     let mut config = Config::default();
     for kinds in [true, false] {
@@ -137,7 +137,7 @@ fn configure(own: &Own<'_, '_>, leaves: &mut BTreeMap<&'static str, Cited>) -> R
     Ok(config)
 }
 
-/// Every leaf that applies must have been given, so that it has evidence.
+/// Checks that every applicable leaf was given, so that it has evidence.
 fn complete(own: &Own<'_, '_>, config: &Config, leaves: &BTreeMap<&'static str, Cited>) -> Result<(), FileError> {
     for leaf in LEAVES {
         if leaf.read(config).is_some() && !leaves.contains_key(leaf.path) {
@@ -216,7 +216,7 @@ mod tests {
     fn unknown_parents_and_circles_are_refused() {
         let text = |parent: &str| format!("summary = \"x\"\nextends = \"{parent}\"\n");
         let error = load(&[("a", &text("bb")), ("b", &text("a"))]).unwrap_err().to_string();
-        assert_eq!(error, "a.toml:2:11: there is no profile `bb`; did you mean `b`?");
+        assert_eq!(error, "a.toml:2:11: unknown profile `bb`; did you mean `b`?");
         let error = load(&[("a", &text("b")), ("b", &text("a"))]).unwrap_err().to_string();
         assert_eq!(error, "b.toml:2:11: `a` extends itself through this; one profile must extend none");
     }

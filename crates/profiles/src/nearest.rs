@@ -1,6 +1,6 @@
-//! "Did you mean": the known word that a mistyped one is closest to.
+//! "Did you mean": the known word closest to a mistyped one.
 
-/// The word of `known` with the fewest single-letter edits from `text`, unless even that is a different word altogether.
+/// Returns the word of `known` with the fewest single-letter edits from `text`, unless even that one is too different.
 pub fn nearest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = text.to_ascii_lowercase();
     let best =

@@ -1,9 +1,9 @@
-//! The page `docs/profiles.md`: every effective value of every profile side by side, and where it is known from.
+//! The page `docs/profiles.md`: every effective value of every profile side by side, and its source.
 
 use crate::profile::Profile;
 use crate::table::{Table, later, legend, markdown, own, side_by_side};
 
-/// Fewer profiles than these do not make a table of their own.
+/// Minimum number of profiles for a separate table.
 const FAMILY_MIN: usize = 3;
 
 /// The page.
@@ -25,7 +25,7 @@ pub fn page(profiles: &[Profile]) -> String {
     page
 }
 
-/// What a profile says itself: the root everything, others where they differ from their parent or know it better.
+/// Formats a profile's own leaves: all for the root, for others those that differ from their parent or have better evidence.
 fn section(profile: &Profile) -> String {
     let mut text = format!("\n## {}\n\n{}.\n", profile.name, profile.summary);
     if let Some(parent) = &profile.extends {
@@ -46,7 +46,7 @@ fn table(table: &Table) -> String {
     if table.rows.is_empty() { String::new() } else { format!("\n{}", markdown(table)) }
 }
 
-/// The profiles in tables that fit a page: the heirs of one child of the root together; what is alone joins the root.
+/// Groups the profiles into tables that fit a page: the descendants of one child of the root together; single ones join the root.
 fn families(profiles: &[Profile]) -> Vec<Vec<&Profile>> {
     let mut families: Vec<(&str, Vec<&Profile>)> = Vec::new();
     for profile in profiles {

@@ -1,4 +1,4 @@
-//! A profile as others see it: a configuration in which every leaf says where its value comes from.
+//! A profile for use by others: a configuration in which every leaf names its source.
 
 use crate::evidence::Evidence;
 use crate::leaf::LeafError;
@@ -8,7 +8,7 @@ use crate::toml_file::FileError;
 use std::collections::BTreeMap;
 use tcp::{Config, ConfigError, ValidConfig};
 
-/// Roots of keys in experiments; neither an arm nor a profile may be called so.
+/// Roots of keys in experiments; neither an arm nor a profile may have these names.
 const RESERVED: [&str; 4] = ["path", "flow", "run", "use"];
 
 /// Whether `name` may not be the name of an arm or a profile.
@@ -73,7 +73,7 @@ pub enum OverrideError {
 
 /// No profile has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no profile `{name}`: {remedy}")]
+#[error("unknown profile `{name}`: {remedy}")]
 pub struct UnknownProfile {
     /// As it was asked for.
     pub name: String,
@@ -92,7 +92,7 @@ impl Profile {
         self.leaves.get(path)
     }
 
-    /// Whether a value only stands in for one that is missing for this system: it comes from the root.
+    /// Returns whether a value is only a substitute for a missing one of this system: it comes from the root.
     pub fn stands_in(&self, cited: &Cited) -> bool {
         cited.from == self.root && self.name != self.root
     }
@@ -102,16 +102,16 @@ impl Profile {
         &self.later
     }
 
-    /// What its file says that works but is probably not meant, with the place.
+    /// Returns warnings about entries in its file that are valid but probably unintended, with the place.
     pub fn warnings(&self) -> &[FileError] {
         &self.warnings
     }
 
-    /// The configuration with some leaves changed, bounds not checked yet. Kinds are set first, whatever their position; of
-    /// several values of one leaf the last counts, and the others leave no trace.
+    /// Returns the configuration with some leaves changed, without checking bounds. Kinds are set first, whatever their position;
+    /// of several values of one leaf the last one counts, and the others have no effect.
     ///
     /// # Errors
-    /// When a path is unknown, or a value is none.
+    /// If a path is unknown, or a value is invalid.
     pub fn draft(&self, overrides: &[(String, String)]) -> Result<Config, OverrideError> {
         let mut config = Config::clone(&self.config);
         let mut found = Vec::with_capacity(overrides.len());
@@ -120,7 +120,7 @@ impl Profile {
         }
         for kinds in [true, false] {
             for (index, (leaf, (_, value))) in found.iter().zip(overrides).enumerate() {
-                // A kind that is replaced at once must not drop what the last one knows.
+                // A kind that is replaced at once must not drop leaves that the last kind has.
                 if leaf.is_kind() == kinds && !found[index + 1..].contains(leaf) {
                     leaf.write(&mut config, value).map_err(|error| OverrideError::Leaf { index, error })?;
                 }

@@ -1,4 +1,4 @@
-//! A leaf as a profile file gives it, or as a setting of the registry turns into it.
+//! A leaf as a profile file gives it, or as derived from a registry setting.
 
 use crate::evidence::Evidence;
 use crate::leaf::Leaf;

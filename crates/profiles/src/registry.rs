@@ -1,10 +1,10 @@
-//! The `[registry]` table of a profile: settings by the names that an old system's registry has for them.
+//! The `[registry]` table of a profile: settings by their names in an old system's registry.
 //!
-//! Names, units, ranges and precedence are those of Microsoft's reference of the registry of Windows 2000 (TechNet, one page
-//! a name) and of its articles 170359 and 224829. Each setting turns into leaves, which keep its evidence. Settings are
-//! inherited and overridden by name; leaves follow from all of them together, because the window depends on scaling.
+//! Names, units, ranges and precedence follow Microsoft's reference of the registry of Windows 2000 (TechNet, one page per name)
+//! and its articles 170359 and 224829. Each setting is converted to leaves, which keep its evidence. Settings are inherited and
+//! overridden by name; leaves follow from all of them together, because the window depends on scaling.
 //!
-//! Deviation: `TcpInitialRtt` is not read, as one of these pages counts it in seconds and another in milliseconds.
+//! Deviation: `TcpInitialRtt` is not read, because one of these pages counts it in seconds and another in milliseconds.
 
 use crate::evidence::Evidence;
 use crate::lookup;
@@ -15,9 +15,9 @@ use std::collections::BTreeMap;
 
 /// Least window, bytes: four segments of Ethernet.
 const WINDOW_MIN: u32 = 4 * 1460;
-/// Largest window that a SYN or a connection without scaling can say.
+/// Largest window that a SYN or a connection without scaling can express.
 const UNSCALED_MAX: u32 = 65_535;
-/// `65535 << 14`, the largest window there is.
+/// `65535 << 14`, the largest possible window.
 const WINDOW_MAX: u32 = 0x3FFF_C000;
 
 /// What can be set.
@@ -33,20 +33,20 @@ pub(crate) enum Name {
     TcpMaxConnectRetransmissions,
 }
 
-/// How the system spells a name, and the values it takes.
+/// The system's spelling of a name, and its valid values.
 const NAMES: [(Name, &str, core::ops::RangeInclusive<u32>); 8] = [
     (Name::TcpWindowSize, "TcpWindowSize", 0..=WINDOW_MAX),
     (Name::GlobalMaxTcpWindowSize, "GlobalMaxTcpWindowSize", 0..=WINDOW_MAX),
     (Name::Tcp1323Opts, "Tcp1323Opts", 0..=3),
     (Name::SackOpts, "SackOpts", 0..=1),
     (Name::TcpMaxDupAcks, "TcpMaxDupAcks", 1..=3),
-    // The system goes up to 6; RFC 9293 §3.8.6.3 ends below 500 ms.
+    // The system accepts up to 6; RFC 9293 §3.8.6.3 limits the delay to below 500 ms.
     (Name::TcpDelAckTicks, "TcpDelAckTicks", 0..=4),
     (Name::TcpMaxDataRetransmissions, "TcpMaxDataRetransmissions", 3..=u32::MAX),
     (Name::TcpMaxConnectRetransmissions, "TcpMaxConnectRetransmissions", 1..=255),
 ];
 
-/// A spelling that published notes on tuning have and the system does not know.
+/// A spelling that appears in published notes on tuning, but that the system does not recognise.
 const MISSPELT: &str = "GlobalTcpMaxWindowSize";
 
 /// What is wrong, and what would be right.
@@ -68,7 +68,7 @@ pub(crate) struct Setting {
 /// Settings by name.
 pub(crate) type Settings = BTreeMap<Name, Setting>;
 
-/// The name that is meant, in any case, and what has to be said about its spelling.
+/// Returns the intended name, ignoring case, and a note about its spelling.
 pub(crate) fn name(text: &str) -> Result<(Name, Option<Problem>), Problem> {
     if text.eq_ignore_ascii_case(MISSPELT) {
         let warning = Problem {
@@ -91,7 +91,7 @@ pub(crate) fn value(name: Name, text: &str) -> Result<u32, Problem> {
     let (_, spelling, range) = entry(name);
     let number = text.trim().parse::<u32>().ok().filter(|number| range.contains(number));
     number.ok_or_else(|| Problem {
-        problem: format!("`{text}` is no value of `{spelling}`"),
+        problem: format!("`{text}` is not a valid value of `{spelling}`"),
         remedy: format!("write a whole number from {} to {}", range.start(), range.end()),
     })
 }
@@ -124,13 +124,13 @@ pub(crate) fn leaves(settings: &Settings) -> Result<Vec<RawLeaf>, Problem> {
     Ok(found)
 }
 
-/// Bit 0 switches scaling, bit 1 timestamps; a switched-off option is not answered either.
+/// Bit 0 enables scaling, bit 1 timestamps; a disabled option is not answered either.
 fn options(bits: u32, say: &mut impl FnMut(&str, String)) {
     say("options.window_scale.kind", if bits & 1 == 0 { "off" } else { "from_buffer" }.to_owned());
     say("options.timestamps", if bits & 2 == 0 { "off" } else { "offer" }.to_owned());
 }
 
-/// The window: an interface's own before the one for all, in whole segments, scaled where it has to be.
+/// Derives the window: an interface's own setting precedes the one for all; in whole segments, scaled where necessary.
 fn window(settings: &Settings, found: &mut Vec<RawLeaf>) -> Result<(), Problem> {
     let size = |name| settings.get(&name).map(|setting| (name, setting));
     let Some((name, setting)) = size(Name::TcpWindowSize).or_else(|| size(Name::GlobalMaxTcpWindowSize)) else {
@@ -154,7 +154,7 @@ fn window(settings: &Settings, found: &mut Vec<RawLeaf>) -> Result<(), Problem> 
     Ok(())
 }
 
-/// A leaf with the evidence of the setting behind it.
+/// Returns a leaf with the evidence of its setting.
 fn raw(name: Name, setting: &Setting, path: &str, text: String) -> RawLeaf {
     let leaf = lookup::find(path).expect("the table of leaves has this path");
     let source = format!("{} {}: {}", entry(name).1, setting.value, setting.evidence.source);

@@ -15,7 +15,7 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
-/// What stands where a leaf does not apply.
+/// Replaces a leaf that does not apply.
 const ABSENT: &str = "–";
 
 impl Table {
@@ -37,7 +37,7 @@ pub fn own(profile: &Profile) -> Table {
     evidence_of(profile, |cited| cited.from == profile.name)
 }
 
-/// The leaves of a profile whose values are merely assumed.
+/// Returns the leaves of a profile whose values are assumed.
 pub fn unproven(profile: &Profile) -> Table {
     evidence_of(profile, |cited| cited.evidence.confidence == Confidence::Assumed)
 }
@@ -62,7 +62,7 @@ pub fn later(profile: &Profile) -> Table {
     table
 }
 
-/// The leaves in which two profiles differ, with what is known of either side; the last column cites both, a line each.
+/// Returns the leaves in which two profiles differ, with the evidence of both; the last column cites both, one per line.
 pub fn differences(a: &Profile, b: &Profile) -> Table {
     let mut table = Table::new(&["leaf", &a.name, "known", &b.name, "known", "sources"]);
     for leaf in LEAVES {
@@ -100,7 +100,7 @@ pub fn side_by_side(profiles: &[&Profile]) -> Table {
     table
 }
 
-/// What stands behind a value that is not documented.
+/// Returns the mark of a value that is not documented.
 const fn mark(confidence: Confidence) -> &'static str {
     match confidence {
         Confidence::Documented => "",
@@ -110,7 +110,7 @@ const fn mark(confidence: Confidence) -> &'static str {
     }
 }
 
-/// What stands behind a value of the root, in a profile of something else.
+/// Marks a value of the root in a profile of another system.
 const STANDS_IN: &str = " ·";
 
 fn marked(profile: &Profile, path: &str) -> String {
@@ -128,7 +128,7 @@ pub fn legend() -> String {
     let known: Vec<String> = known.collect();
     let stands_in = STANDS_IN.trim();
     format!(
-        "A value is {}; with `{stands_in}` it is the root's, because nobody has given one; `{ABSENT}` does not apply.",
+        "A value is {}; with `{stands_in}` it comes from the root, because no source gives one; `{ABSENT}` does not apply.",
         known.join(", ")
     )
 }
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(
             legend(),
             "A value is documented without a mark, measured `!`, inferred `~`, assumed `?`; \
-             with `·` it is the root's, because nobody has given one; `–` does not apply."
+             with `·` it comes from the root, because no source gives one; `–` does not apply."
         );
     }
 

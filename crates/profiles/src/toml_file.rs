@@ -1,7 +1,7 @@
-//! TOML read by hand, so that every complaint names file, line and column.
+//! TOML parsed by hand, so that every error names file, line and column.
 //!
-//! Profiles and experiments share this: their keys are data (paths of leaves, names of arms), which derived readers handle
-//! badly, and a wrong value deserves a sentence that says what would be right.
+//! Shared by profiles and experiments: their keys are data (paths of leaves, names of arms), which derived parsers handle badly,
+//! and a wrong value deserves a sentence with the remedy.
 
 use core::fmt;
 use core::ops::Range;
@@ -42,7 +42,7 @@ impl fmt::Display for FileError {
 
 impl core::error::Error for FileError {}
 
-/// A file's name and text: the context of every complaint.
+/// A file's name and text: the context of every error.
 #[derive(Clone, Copy, Debug)]
 pub struct TomlFile<'t> {
     /// As the user knows it.
@@ -70,11 +70,15 @@ impl<'t> TomlFile<'t> {
     pub fn parse(&self) -> Result<Spanned<DeTable<'t>>, FileError> {
         DeTable::parse(self.text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
-            self.error(span, format!("this is no TOML: {}", error.message()), "see https://toml.io for its rules")
+            self.error(
+                span,
+                format!("this is not valid TOML: {}", error.message()),
+                "see https://toml.io for its rules",
+            )
         })
     }
 
-    /// A complaint about a place.
+    /// Returns an error about a place.
     pub fn error(&self, span: Range<usize>, problem: impl Into<String>, remedy: impl Into<String>) -> FileError {
         FileError {
             file: self.name.to_owned(),
@@ -139,7 +143,7 @@ impl<'t> TomlFile<'t> {
         }
     }
 
-    /// A complaint about an unknown key.
+    /// Returns an error about an unknown key.
     pub fn unknown_key<'k>(&self, entry: &Entry<'_>, known: impl IntoIterator<Item = &'k str>) -> FileError {
         let known: Vec<&str> = known.into_iter().collect();
         let problem = format!("unknown key `{}`", entry.key);
@@ -152,7 +156,7 @@ impl<'t> TomlFile<'t> {
     }
 }
 
-/// `did you mean …?` when a word is close, else all of them.
+/// Returns `did you mean …?` if a word is close, else all of them.
 pub fn did_you_mean(text: &str, known: &[&str]) -> String {
     match crate::nearest(text, known.iter().copied()) {
         Some(word) => format!("did you mean `{word}`?"),

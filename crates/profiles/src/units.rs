@@ -1,12 +1,12 @@
-//! Quantities as people write them — `100Mbit`, `25ms`, `32MB`, `1%`, `0.5bdp` — read exactly.
+//! Quantities in common notation — `100Mbit`, `25ms`, `32MB`, `1%`, `0.5bdp` — parsed exactly.
 //!
-//! Numbers are decimal fractions of integers throughout; a value that the program could only keep rounded (`0.5ns`) is
-//! refused. Unit names are case-insensitive, hence `mb` is a megabyte: bits are always spelled `bit`. MB is 10^6 bytes.
+//! Numbers are decimal fractions of integers throughout; a value that the program could only store rounded (`0.5ns`) is rejected.
+//! Unit names are case-insensitive, hence `mb` is a megabyte: bits are always spelled `bit`. MB is 10^6 bytes.
 
 use base::{Duration, Rate, Ratio};
 use core::fmt;
 
-/// A number that was written with decimals, as an exact fraction in lowest terms.
+/// A number with decimals, as an exact fraction in lowest terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fraction {
     /// Above the line.
@@ -15,7 +15,7 @@ pub struct Fraction {
     pub den: u64,
 }
 
-/// Digits behind the point that are accepted; finer numbers are typing errors.
+/// Maximum number of decimals; finer numbers are typing errors.
 const DECIMALS_MAX: usize = 9;
 
 const TIME: [(&str, u64); 6] = [
@@ -28,7 +28,7 @@ const TIME: [(&str, u64); 6] = [
 ];
 /// Each with the endings of [`PER_SECOND`], too.
 const RATE: [(&str, u64); 4] = [("bit", 1), ("kbit", 1_000), ("mbit", 1_000_000), ("gbit", 1_000_000_000)];
-/// Spellings of "bits per second" that stand in place of `bit`, as in `100Mbps`.
+/// Spellings of "bits per second" that replace `bit`, as in `100Mbps`.
 const PER_SECOND: [&str; 3] = ["bit/s", "bps", "bits/s"];
 const BYTES: [(&str, u64); 8] = [
     ("", 1),
@@ -41,7 +41,7 @@ const BYTES: [(&str, u64); 8] = [
     ("gib", 1 << 30),
 ];
 
-/// A text that is not a valid quantity: what is wrong, and what would be right.
+/// A text that is not a valid quantity: the problem and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misread {
     /// What is wrong.
@@ -109,7 +109,7 @@ impl core::fmt::Display for Fraction {
     }
 }
 
-/// `text` cut where its number ends.
+/// Splits `text` where its number ends.
 pub fn split_unit(text: &str) -> (&str, &str) {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -125,7 +125,7 @@ fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
 /// A span of time: `25ms`, `0.3s`, `100us`, `1h`, `0`.
 ///
 /// # Errors
-/// When it is none, or has no whole number of nanoseconds.
+/// If it is not valid, or not a whole number of nanoseconds.
 pub fn duration(text: &str) -> Result<Duration, Misread> {
     let zero = (text.trim() == "0").then_some(0);
     with_unit(text, &TIME).or(zero).map(Duration::from_nanos).ok_or_else(|| {
@@ -136,7 +136,7 @@ pub fn duration(text: &str) -> Result<Duration, Misread> {
 /// A data rate: `100Mbit`, `34.5 Mbit/s`, `40Mbps`; never zero.
 ///
 /// # Errors
-/// When it is none, or has no whole number of bits per second.
+/// If it is not valid, or not a whole number of bits per second.
 pub fn rate(text: &str) -> Result<Rate, Misread> {
     let lower = text.to_ascii_lowercase();
     let spelled = PER_SECOND.iter().find_map(|ending| Some(format!("{}bit", lower.strip_suffix(ending)?)));
@@ -152,7 +152,7 @@ pub fn rate(text: &str) -> Result<Rate, Misread> {
 /// A number of bytes: `32MB`, `64KiB`, `1460`.
 ///
 /// # Errors
-/// When it is none, or not whole.
+/// If it is not valid, or not whole.
 pub fn bytes(text: &str) -> Result<u64, Misread> {
     with_unit(text, &BYTES).ok_or_else(|| {
         Misread::new(
@@ -174,7 +174,7 @@ pub fn count(text: &str) -> Result<u64, Misread> {
     parsed.ok_or_else(|| Misread::new(text, "a whole number", "write digits only, for example `10`"))
 }
 
-/// A share between none and all: `1%`, `0.7`, `7/10`.
+/// A fraction between none and all: `1%`, `0.7`, `7/10`.
 ///
 /// # Errors
 /// When it is none, or more than all.
@@ -203,18 +203,18 @@ fn decimal(num: u64, den: u64) -> Option<String> {
     })
 }
 
-/// A share as it is shown: `0.7`, or `1/3` when decimals would not be exact.
+/// Formats a fraction: `0.7`, or `1/3` if decimals would not be exact.
 pub fn show_ratio(ratio: Ratio) -> String {
     decimal(ratio.num(), ratio.den()).unwrap_or_else(|| format!("{}/{}", ratio.num(), ratio.den()))
 }
 
-/// A probability as it is shown: `1%`, or `1/300` when decimals would not be exact.
+/// Formats a probability: `1%`, or `1/300` if decimals would not be exact.
 pub fn show_percent(ratio: Ratio) -> String {
     let hundredfold = ratio.num().checked_mul(100).and_then(|num| decimal(num, ratio.den()));
     hundredfold.map_or_else(|| show_ratio(ratio), |percent| format!("{percent}%"))
 }
 
-/// A number of bytes as it is shown: the largest unit that divides it.
+/// Formats a number of bytes: with the largest unit that divides it.
 pub fn show_bytes(bytes: u64) -> String {
     const SHOWN: [(&str, u64); 6] =
         [("GB", 1_000_000_000), ("GiB", 1 << 30), ("MB", 1_000_000), ("MiB", 1 << 20), ("kB", 1_000), ("KiB", 1 << 10)];

@@ -1,7 +1,7 @@
-//! The two applications of a transfer of ours: one writes the position-coded pattern as fast as it is taken, the other reads.
+//! The two applications of our transfers: one writes the position-coded pattern as fast as it is accepted, the other reads.
 //!
-//! They describe bytes instead of moving them, as the simulator's do: what an application does with its data is not part of
-//! the comparison. The receiving stack checks every byte that came.
+//! They describe bytes instead of moving them, like the simulator's: an application's handling of its data is not part of the
+//! comparison. The receiving stack checks every byte.
 
 use base::Instant;
 use lab::spec::Flow;
@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use tcp::{CloseReason, Conn, ConnEvent, Read, StackEvent, TcpInfo, ValidConfig};
 use trace::Observer;
 
-/// How a connection ended, and its last words.
+/// How a connection ended, and its final statistics.
 #[derive(Clone, Copy, Debug)]
 pub struct Ending {
     pub reason: CloseReason,
@@ -77,7 +77,7 @@ impl Source {
             Flow::Seconds(span) if cx.now() < self.began + span => u64::MAX - self.written,
             Flow::Seconds(_) => 0,
         };
-        // A failed write means that the connection is over, which its own event reports.
+        // A failed write means that the connection has ended, which a separate event reports.
         let taken = if left > 0 { cx.write_pattern(conn, left).unwrap_or(0) } else { 0 };
         self.written += taken;
         if taken == left {

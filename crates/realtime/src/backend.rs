@@ -1,13 +1,13 @@
-//! Runs in real time: two network namespaces, the emulated path between them, and at its ends whatever the arm is.
+//! Runs in real time: two network namespaces, the emulated path between them, and the arm's TCP at its ends.
 //!
 //! ```text
 //!  namespace longhaul-PID-a                                       namespace longhaul-PID-b
 //!  our TCP ── lh0 ── the kernel ── wa0 ═══ the cell's path ═══ wb0 ── the kernel ── lh0 ── our TCP
 //!                        └ its TCP, a client                 its TCP, a server ┘
 //! ```
-//! Each run has a pair of its own: no queue, cache or counter is left over from the run before. One run at a time, in the order
-//! of the plan, so that what the machine does in between meets all arms alike. The link reports what the machine was late
-//! with; a run that shows it is made once more.
+//! Each run has a new pair: no queue, cache or counter survives from the run before. Runs are sequential, in the order of the
+//! plan, so that disturbances by the machine affect all arms alike. The link reports delays caused by the machine; a run with
+//! such delays is repeated once.
 
 use crate::interrupt::Interrupt;
 use crate::trace_file::Traced;
@@ -20,18 +20,18 @@ use lab::spec::Flow;
 use lab::{Backend, Ends, Measured, Plan, Punctuality, RunFailure, RunSpec};
 use net::LinkReport;
 
-/// A packet that waited longer than this for the machine may be seen in a result. Of some seventy transfers of 32 MB on a busy
-/// machine of two processors, those whose latest packet was up to 7 ms late were as fast as the others to 0.1 %; of those
-/// with more than 10 ms some lost one to four per cent.
+/// A packet delayed by the machine for longer than this may affect a result. Of some seventy transfers of 32 MB on a busy machine
+/// of two processors, those whose latest packet was up to 7 ms late were as fast as the others to 0.1 %; of those with more than
+/// 10 ms some lost one to four per cent.
 pub const LATE: Duration = Duration::from_millis(8);
 
 /// Why no run can be made.
 #[derive(Debug, thiserror::Error)]
 pub enum CannotStart {
-    /// What was asked for is not possible, or a privilege is missing.
+    /// The request is not possible, or a privilege is missing.
     #[error("{0}")]
     Usage(String),
-    /// The system refused what it should allow.
+    /// The system rejected what it should permit.
     #[error("{0}")]
     Failed(String),
 }
@@ -50,13 +50,13 @@ pub struct NetnsBackend<'t> {
 }
 
 impl<'t> NetnsBackend<'t> {
-    /// Looks whether the machine can make the plan's runs, and removes what killed ones left behind. `when_interrupted` is
-    /// said when the program is asked to end.
+    /// Checks whether the machine can make the plan's runs, and removes leftovers of killed ones. `when_interrupted` is printed
+    /// when the program is asked to end.
     ///
-    /// To be called before any thread is started: it redirects SIGINT and SIGTERM.
+    /// Call it before starting any thread: it redirects SIGINT and SIGTERM.
     ///
     /// # Errors
-    /// What is missing, and what would be right.
+    /// Names what is missing, and the remedy.
     pub fn new(plan: &Plan, trace: Option<&'t Traced>, when_interrupted: String) -> Result<Self, CannotStart> {
         leftovers::remove().map_err(CannotStart::usage)?;
         let world = World::open(&plan.cells[0].point, 0).map_err(CannotStart::usage)?;
@@ -69,7 +69,7 @@ impl<'t> NetnsBackend<'t> {
         Ok(Self { interrupt, trace })
     }
 
-    /// What the results depend on besides the plan.
+    /// Returns what the results depend on besides the plan.
     pub fn maker() -> String {
         let release = nix::sys::utsname::uname().map(|name| name.release().to_string_lossy().into_owned());
         format!("netns on kernel {}", release.as_deref().unwrap_or("unknown"))
@@ -86,7 +86,7 @@ impl<'t> NetnsBackend<'t> {
 }
 
 impl NetnsBackend<'_> {
-    /// Waits for its turn in a world that is made already, so that whoever else waits gets the next while this one is removed.
+    /// Waits for its turn after its world was created, so that another waiting process can run while this world is removed.
     fn transfer(&self, run: &RunSpec, world: &World) -> Result<Measured, RunFailure> {
         let _turn = Turn::take(&self.interrupt)?;
         let mut watch = Watch::new(world, &self.interrupt);
@@ -102,7 +102,7 @@ impl NetnsBackend<'_> {
 impl Backend for NetnsBackend<'_> {
     fn run(&self, run: &RunSpec) -> Result<Measured, RunFailure> {
         let first = self.once(run)?;
-        // A trace is of one run.
+        // A trace covers one run.
         let disturbed = first.punctuality.is_some_and(|punctuality| punctuality.disturbed);
         if !disturbed || self.trace.is_some() {
             return Ok(first);
@@ -113,7 +113,7 @@ impl Backend for NetnsBackend<'_> {
     }
 }
 
-/// Adds what the path says.
+/// Adds the path's statistics.
 fn with_path(measured: Measured, report: &LinkReport) -> Measured {
     let late = report.lateness.later_than(LATE);
     Measured {
@@ -140,6 +140,6 @@ fn can_be_made(run: &RunSpec, world: &World) -> Result<(), String> {
         Ends::Profile(_) => Ok(()),
         Ends::Kernel(cc) => kernel_arm::is_there(world, *cc),
         Ends::Command(_) if matches!(run.point.flow, Flow::Bytes(_)) => Ok(()),
-        Ends::Command(_) => Err("flow.seconds: commands are told a size; give the flow `flow.bytes`".to_owned()),
+        Ends::Command(_) => Err("flow.seconds: command arms require `flow.bytes`".to_owned()),
     }
 }

@@ -1,7 +1,7 @@
-//! Two programs as an arm: the server is started in one namespace, the client in the other once the server's port is open.
+//! Two programs as an arm: the server starts in one namespace, the client in the other once the server's port is open.
 //!
-//! The time is the client's, from its start to its end: only the client knows when the last byte was read. What else there
-//! is to know stays with the programs. Each runs in a process group of its own, which is killed at the end.
+//! The client's run time counts: only the client knows when the last byte was read. No other statistics are available. Each
+//! program runs in a separate process group, which is killed at the end.
 
 use crate::interrupt::let_through;
 use crate::watch::Watch;
@@ -23,16 +23,16 @@ use std::time::Instant;
 
 const PORT: u16 = 5_201;
 
-/// A server that does not listen by then never will.
+/// A server that does not listen by then has failed.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// Bytes of what a program said that are shown when it fails.
+/// Bytes of a program's output that are shown when it fails.
 const SHOWN: usize = 2_000;
 
 /// Makes one transfer.
 pub fn run(world: &World, flow: Flow, pair: &CommandPair, watch: &mut Watch<'_>) -> Result<Measured, RunFailure> {
     let Flow::Bytes(bytes) = flow else {
-        return Err(RunFailure("commands are told a size: give the flow `flow.bytes`".to_owned()));
+        return Err(RunFailure("command arms require `flow.bytes`".to_owned()));
     };
     let [server_line, client_line] = pair.filled(&LINK_B.to_string(), PORT, bytes);
     let mut server = Program::start("server", &server_line, &world.b)?;
@@ -56,7 +56,7 @@ pub fn run(world: &World, flow: Flow, pair: &CommandPair, watch: &mut Watch<'_>)
     Ok(Measured::of_transfer(bytes, Duration::from_nanos(u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX))))
 }
 
-/// A command that runs; its group is killed when dropped.
+/// A running command; its group is killed on drop.
 struct Program {
     what: &'static str,
     line: String,
@@ -97,7 +97,8 @@ impl Program {
         Ok(Self { what, line: line.to_owned(), child, said })
     }
 
-    /// How it ended, if it did. It stays a zombie until it is dropped: so its number, which is its group's, stays its own.
+    /// Returns how it ended, if it did. It stays a zombie until it is dropped, so that its number, which is its group's, is not
+    /// reused.
     fn ended(&self) -> Result<Option<End>, RunFailure> {
         let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         match waitid(Id::Pid(self.pid()), flags) {
@@ -112,7 +113,7 @@ impl Program {
         Pid::from_raw(self.child.id() as i32)
     }
 
-    /// What is wrong, with the end of what it said.
+    /// Returns an error with the end of the program's output.
     fn failure(&mut self, problem: &str) -> RunFailure {
         let mut said = Vec::new();
         let _ = self.said.rewind().and_then(|()| self.said.read_to_end(&mut said));
@@ -129,7 +130,7 @@ impl Drop for Program {
     }
 }
 
-/// Whether a program listens on a port inside a namespace, be it for TCP or for datagrams.
+/// Returns whether a program listens on a port inside a namespace, for TCP or for datagrams.
 fn is_open(namespace: &Namespace, port: u16) -> Result<bool, RunFailure> {
     let read = || {
         let table = |name: &str| std::fs::read_to_string(format!("/proc/thread-self/net/{name}")).unwrap_or_default();

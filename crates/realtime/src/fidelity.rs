@@ -1,8 +1,8 @@
-//! The simulator and real time, side by side: which cells, which pairs, and how far apart they may be.
+//! The simulator and real time, side by side: which cells, which pairs, and how much they may differ.
 //!
-//! Two pairs in each cell: our own TCP in both, which shows what the simulator leaves out, and the `linux` profile against
-//! the kernel's CUBIC, which shows what the profile leaves out. Both sides of a pair have the same seeds, hence the same
-//! decisions for each packet index.
+//! Two pairs in each cell: our own TCP in both, which shows what the simulator omits, and the `linux` profile against the
+//! kernel's CUBIC, which shows what the profile omits. Both sides of a pair have the same seeds, hence the same decisions for
+//! each packet index.
 
 use lab::plan::Cell;
 use lab::{Finished, Overrides, Plan, Row, UsageError, results, spec};
@@ -12,9 +12,9 @@ use lab::{Finished, Overrides, Plan, Row, UsageError, results, spec};
 pub enum Group {
     /// Clean paths.
     Wan,
-    /// One packet in a hundred comes late.
+    /// One packet in a hundred is late.
     Reorder,
-    /// One packet in a hundred takes a short cut.
+    /// One packet in a hundred takes a shorter route.
     ReorderEarly,
     /// Random loss.
     Loss,
@@ -22,7 +22,7 @@ pub enum Group {
     Dsack,
 }
 
-/// What is compared: an arm of the simulator with one of real time.
+/// The pairs: an arm of the simulator and one of real time.
 pub const PAIRS: [(&str, &str); 2] = [("longhaul", "longhaul"), ("linux", "kernel:cubic")];
 
 /// One line of the result.
@@ -36,9 +36,9 @@ pub struct Comparison {
     pub sim_mbps: f64,
     /// The same in real time.
     pub real_mbps: f64,
-    /// By which share the two may differ.
+    /// The fraction by which the two may differ.
     pub band: f64,
-    /// Real runs that the machine disturbed, also the second time.
+    /// Real runs that the machine disturbed, even in the second attempt.
     pub disturbed: usize,
 }
 
@@ -94,7 +94,7 @@ impl Group {
     /// How far apart the two sides may be.
     fn band(self, pair: usize) -> f64 {
         match (self, pair) {
-            // A few losses decide, and they meet other segments.
+            // A few losses determine the result, and they hit different segments.
             (Self::Loss, _) => 0.25,
             (_, 0) => 0.05,
             _ => 0.10,
@@ -104,7 +104,7 @@ impl Group {
     /// The runs of one side, each arm of them in every cell.
     ///
     /// # Errors
-    /// When an arm is not there, which a test excludes for [`PAIRS`].
+    /// If an arm does not exist, which a test excludes for [`PAIRS`].
     pub fn plan(self, arms: [&str; 2], iterations: u32, seed: u64) -> Result<Plan, UsageError> {
         let (name, set) = self.origin();
         let mut experiment = spec::builtin(name).expect("it is built in");
@@ -125,7 +125,7 @@ impl Group {
 /// The pairs of every cell of a group; the plans of both sides have the same cells, and each has an arm of every pair.
 ///
 /// # Panics
-/// When a side lacks every run of an arm in a cell.
+/// If a side has no run of an arm in a cell.
 pub fn compare(group: Group, sides: [(&Plan, &Finished); 2]) -> Vec<Comparison> {
     let [there, here] = sides.map(|(plan, finished)| results::rows(plan, finished));
     let median = |row: &Row| row.goodput_mbps.median.expect("a side of which a run failed is not compared");

@@ -1,11 +1,11 @@
-//! Ctrl-C in the middle of a run: what was made is removed first, then the program ends as if it had not caught the signal.
+//! Ctrl-C during a run: removes what was created, then ends the program as if it had not caught the signal.
 
 use nix::sys::signal::{SigSet, Signal, raise};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use std::io;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// SIGINT and SIGTERM, held back.
+/// SIGINT and SIGTERM, blocked.
 #[derive(Debug)]
 pub struct Interrupt {
     signals: SignalFd,
@@ -15,17 +15,17 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Holds the signals back in the calling thread and in those it starts later. `message` is said when one is obeyed.
+    /// Blocks the signals in the calling thread and in those it starts later. `message` is printed before the program ends.
     ///
     /// # Errors
-    /// When they cannot be redirected.
+    /// If they cannot be redirected.
     pub fn catch(message: String) -> io::Result<Self> {
         held_back().thread_block()?;
         let signals = SignalFd::with_flags(&held_back(), SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
         Ok(Self { signals, came: AtomicI32::new(0), message })
     }
 
-    /// Whether the program was asked to end.
+    /// Returns whether the program was asked to end.
     pub fn came(&self) -> bool {
         if let Ok(Some(signal)) = self.signals.read_signal() {
             self.came.store(signal.ssi_signo as i32, Ordering::Relaxed);
@@ -33,8 +33,8 @@ impl Interrupt {
         self.came.load(Ordering::Relaxed) != 0
     }
 
-    /// Lets a signal that came do its work, now that everything is cleaned up: the program ends. Whoever started it may have
-    /// had the signal ignored, as shells do for what runs in the background; then it ends with the code that shells give.
+    /// Delivers a signal that arrived, after everything is cleaned up: the program ends. The parent may have made it ignore the
+    /// signal, as shells do for background jobs; then it ends with the exit code that shells use.
     pub fn obey(&self) {
         if !self.came() {
             return;
@@ -48,7 +48,7 @@ impl Interrupt {
     }
 }
 
-/// For threads that start programs: those are to get the signals as usual.
+/// For threads that start programs: these must receive the signals as usual.
 pub fn let_through() {
     let _ = held_back().thread_unblock();
 }

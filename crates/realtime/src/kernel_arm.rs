@@ -1,4 +1,4 @@
-//! The kernel's TCP as an arm: ordinary sockets that were made inside the namespaces, served by threads that need not be.
+//! The kernel's TCP as an arm: ordinary sockets created inside the namespaces, served by threads outside them.
 //!
 //! Buffers are left to the kernel, which lets them grow as far as the namespace permits; setting their size would end that.
 //! The threads wait for a processor no longer than those of an arm of ours: a writer that comes late leaves the kernel with
@@ -26,16 +26,16 @@ use std::time::Duration;
 
 const PORT: u16 = 9;
 
-/// Bytes that are written or read at once.
+/// Bytes written or read per call.
 const CHUNK: usize = 256 << 10;
 
-/// How often the receiver looks whether the run was given up.
+/// Interval at which the receiver checks whether the run was given up.
 const GLANCE_MS: i64 = 100;
 
 /// Whether the kernel has a congestion control.
 ///
 /// # Errors
-/// What is missing, and what would be right.
+/// Names what is missing, and the remedy.
 pub fn is_there(world: &World, cc: KernelCc) -> Result<(), String> {
     let made = socket_in(&world.a, cc);
     made.map(drop).map_err(|error| match error.kind() {
@@ -47,7 +47,7 @@ pub fn is_there(world: &World, cc: KernelCc) -> Result<(), String> {
     })
 }
 
-/// A socket inside a namespace; it stays there, whoever uses it.
+/// Creates a socket inside a namespace; it stays there, whichever thread uses it.
 fn socket_in(namespace: &Namespace, cc: KernelCc) -> io::Result<OwnedFd> {
     let made =
         namespace.run(|| socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, SockProtocol::Tcp));
@@ -56,7 +56,7 @@ fn socket_in(namespace: &Namespace, cc: KernelCc) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// What the client knows at the end.
+/// The client's results at the end.
 struct Sent {
     began: Instant,
     bytes: u64,
@@ -86,7 +86,7 @@ pub fn run(world: &World, flow: Flow, cc: KernelCc, watch: &mut Watch<'_>) -> Re
             let came = watch.receive(&receiver)?.map_err(failed)?;
             Ok((sent, came))
         })();
-        // Whatever still waits does so for nothing.
+        // Threads that still wait have nothing left to wait for.
         stop.store(true, Ordering::Relaxed);
         let _ = shutdown(client.as_raw_fd(), Shutdown::Both);
         outcome
@@ -119,7 +119,7 @@ fn send(client: &TcpStream, flow: Flow) -> io::Result<Sent> {
     connect(client.as_raw_fd(), &address(LINK_B, PORT))?;
     let bytes = write_all(client, flow)?;
     client.shutdown(std::net::Shutdown::Write)?;
-    // The server closes when it has read everything; all is acknowledged then.
+    // The server closes after reading everything; all data is acknowledged by then.
     let mut rest = client;
     io::copy(&mut rest, &mut io::sink())?;
     Ok(Sent { began, bytes, totals: kernel_totals(client)? })
@@ -163,7 +163,7 @@ fn receive(listener: &TcpListener, stop: &AtomicBool) -> io::Result<Came> {
     }
 }
 
-/// Tries again what took too long, unless the run was given up.
+/// Repeats a call that timed out, unless the run was given up.
 fn patiently<T>(stop: &AtomicBool, mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match attempt() {
@@ -177,8 +177,8 @@ fn patiently<T>(stop: &AtomicBool, mut attempt: impl FnMut() -> io::Result<T>) -
     }
 }
 
-/// What the kernel counts. An episode that a timeout opened is not counted as one, and a kernel that repairs several in one
-/// says so nowhere: `episodes` stay unknown.
+/// Adds the kernel's counters. The kernel does not count an episode that begins with a timeout, and does not report when it
+/// repairs several in one: `episodes` stay unknown.
 fn with_counters(known: Measured, totals: KernelTotals, a: Option<&Snmp>, b: Option<&Snmp>) -> Measured {
     let sender = |names: &[&str]| a?.sum(names);
     let receiver = |names: &[&str]| b?.sum(names);

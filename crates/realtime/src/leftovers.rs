@@ -1,6 +1,6 @@
-//! What a killed run left behind: namespaces that bear the number of a process that has ended, and processes in them.
+//! Leftovers of a killed run: namespaces named after a process that has ended, and processes in them.
 //!
-//! Devices are gone by themselves, with the descriptors of the process that made them.
+//! The devices disappear with the descriptors of the process that created them.
 
 use net::{Namespace, NamespaceError};
 use nix::sys::signal::{Signal, kill};
@@ -8,15 +8,15 @@ use nix::unistd::Pid;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Names of namespaces begin so; the number of the process that made it follows, then `-a` or `-b`.
+/// Prefix of the namespaces' names; the number of their process follows, then `-a` or `-b`.
 pub const PREFIX: &str = "longhaul-";
 
 /// Removes it.
 ///
 /// # Errors
-/// When a namespace that has lost its owner cannot be removed.
+/// If a namespace that has lost its owner cannot be removed.
 pub fn remove() -> Result<(), NamespaceError> {
-    // A directory that cannot be read cannot be written either, which the attempt to write reports.
+    // A directory that cannot be read cannot be written either, and the attempt to write reports that.
     let names = Namespace::list(PREFIX).unwrap_or_default();
     for name in names.iter().filter(|name| owner(name).is_some_and(is_gone)) {
         end_processes(name);
@@ -29,13 +29,13 @@ pub fn remove() -> Result<(), NamespaceError> {
     Ok(())
 }
 
-/// The process that made it.
+/// Returns the process that created it.
 fn owner(name: &str) -> Option<u32> {
     let (pid, side) = name.strip_prefix(PREFIX)?.split_once('-')?;
     matches!(side, "a" | "b").then(|| pid.parse().ok())?
 }
 
-/// A process of our own number made nothing yet: what bears it is older.
+/// Returns whether the process has ended. This process has created nothing yet, so a name with its number is older.
 fn is_gone(pid: u32) -> bool {
     pid == std::process::id() || !Path::new("/proc").join(pid.to_string()).exists()
 }

@@ -1,5 +1,5 @@
-//! Experiments in real time: a backend of the lab's that makes a run between two network namespaces, over an emulated path,
-//! with our TCP, the kernel's or two programs at its ends.
+//! Experiments in real time: a backend for the lab that makes a run between two network namespaces, over an emulated path, with
+//! our TCP, the kernel's or two programs at its ends.
 #![forbid(unsafe_code)]
 
 mod apps;

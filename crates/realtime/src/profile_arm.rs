@@ -1,7 +1,7 @@
-//! An arm of ours: a stack over a TUN device in each namespace; the namespace's kernel forwards between it and the link.
+//! One of our arms: a stack over a TUN device in each namespace, whose kernel forwards between it and the link.
 //!
-//! The kernel in between is what `longhaul serve` and `send` have, too: packets pass it as they pass any router. It costs
-//! processor time and a hop, and no time of the path's.
+//! `longhaul serve` and `send` also have the kernel in between: packets pass it like any router. It costs processor time and a
+//! hop, but no time on the path.
 
 use crate::apps::{Sink, Source};
 use crate::trace_file::Traced;
@@ -25,10 +25,10 @@ const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 78, 1, 2));
 const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 78, 2, 2));
 const PORT: u16 = 9;
 
-/// Our device in either namespace.
+/// Our device in each namespace.
 const DEVICE: &str = "lh0";
 
-/// How long a thread that is asked to end may take to see it.
+/// How long a thread may take to notice a request to end.
 const GLANCE: base::Duration = base::Duration::from_millis(100);
 
 /// Makes one transfer.
@@ -51,7 +51,7 @@ pub fn run(
     let source = Source::new(SocketAddr::new(SERVER, PORT), config.clone(), run.point.flow);
     std::thread::scope(|scope| {
         let (stop, rng) = (&stop, &rng);
-        // Who does not listen any more wants to know nothing.
+        // If the receiver has gone, the message is dropped.
         scope.spawn(move || {
             let side = Side { device: server, address: SERVER, rng: rng.fork("node/b"), stop };
             let started = || {
@@ -122,7 +122,7 @@ impl<'s> Side<'s> {
         Driver::new(self.device, StoppableClock { clock: MonotonicClock::default(), stop: self.stop }, config)
     }
 
-    /// Runs an application to its end; `started` is called when it listens, or its SYN is about to leave.
+    /// Runs an application to its end; calls `started` when it listens, or its SYN is about to leave.
     fn serve<A: App>(self, mut app: A, trace: Option<&Traced>, started: impl FnOnce()) -> Result<A, String> {
         match trace {
             None => self.observed(&mut app, &mut trace::Off, started)?,
@@ -133,7 +133,7 @@ impl<'s> Side<'s> {
 
     fn observed<A: App, O: Observer>(self, app: &mut A, obs: &mut O, started: impl FnOnce()) -> Result<(), String> {
         let mut driver = self.driver();
-        // The kernel's TCP does its work in the link's thread; ours is not to wait for a processor longer than that.
+        // The kernel's TCP does its work in the link's thread; ours must not wait longer for a processor.
         let _raised = Raised::new(Share::Stack);
         driver.start(app, obs).map_err(|error| error.to_string())?;
         started();

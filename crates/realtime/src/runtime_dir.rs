@@ -1,4 +1,4 @@
-//! Where the system keeps what belongs to running programs: a directory that no other user can write to.
+//! The system's directory for running programs' files, to which no other user can write.
 
 use nix::unistd::geteuid;
 use std::fs::DirBuilder;
@@ -6,10 +6,10 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Root's directory, the user's own, or one that is made for the user where the system keeps none.
+/// Returns root's directory, the user's own, or one created for the user where the system has none.
 ///
 /// # Errors
-/// When no directory belongs to the user alone.
+/// If no directory belongs to the user alone.
 pub fn runtime_dir() -> io::Result<PathBuf> {
     if geteuid().is_root() {
         return Ok(PathBuf::from("/run"));
@@ -20,7 +20,7 @@ pub fn runtime_dir() -> io::Result<PathBuf> {
     }
 }
 
-/// Makes a directory for this user alone. Another user may have made one of that name before.
+/// Creates a directory for this user alone. Another user may have created one of that name before.
 fn private(path: &Path) -> io::Result<PathBuf> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),

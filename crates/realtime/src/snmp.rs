@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 pub struct Snmp(BTreeMap<String, u64>);
 
 impl Snmp {
-    /// Reads them inside a namespace; `None` when they cannot be read.
+    /// Reads them inside a namespace; returns `None` if they cannot be read.
     pub fn read(namespace: &Namespace) -> Option<Self> {
         let text = namespace.run(|| std::fs::read_to_string("/proc/thread-self/net/netstat"));
         Some(Self::parse(&text.ok()?.ok()?))
     }
 
-    /// Lines come in pairs: names, then numbers, both behind the name of their table.
+    /// Lines come in pairs, names and then numbers, each after the name of its table.
     fn parse(text: &str) -> Self {
         let mut of_table = text.lines().filter_map(|line| line.strip_prefix("TcpExt:"));
         let (names, numbers) = (of_table.next().unwrap_or_default(), of_table.next().unwrap_or_default());

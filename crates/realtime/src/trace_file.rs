@@ -1,5 +1,5 @@
-//! The canonical trace of the runs that are made, in a file: what `longhaul ab … --run … --trace FILE` uses. In virtual time
-//! it is a backend of its own, in real time the threads of a run share it.
+//! The canonical trace of the runs, in a file: for `longhaul ab … --run … --trace FILE`. In virtual time it is a separate
+//! backend, in real time the threads of a run share it.
 
 use base::Instant;
 use lab::run::simulate;
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use trace::{ConnId, Event, Observer, write_line};
 
-/// The file, and the simulator watched by it.
+/// The file, and the simulator under its observation.
 #[derive(Debug)]
 pub struct Traced(Mutex<Sink>);
 
@@ -25,13 +25,13 @@ impl Traced {
     /// Writes to `path`.
     ///
     /// # Errors
-    /// When the file cannot be made.
+    /// If the file cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         let out = BufWriter::new(File::create(path)?);
         Ok(Self(Mutex::new(Sink { out, line: String::new(), error: None })))
     }
 
-    /// An observer for one thread of several.
+    /// Returns an observer for one of several threads.
     pub fn observer(&self) -> impl Observer + '_ {
         Shared(&self.0)
     }
@@ -39,7 +39,7 @@ impl Traced {
     /// Writes out what is left.
     ///
     /// # Errors
-    /// When anything could not be written.
+    /// If some of it could not be written.
     pub fn finish(self) -> io::Result<()> {
         let mut sink = self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         sink.error.take().map_or(Ok(()), Err)?;
@@ -54,7 +54,7 @@ impl Backend for Traced {
     }
 }
 
-/// Takes the file for each event.
+/// Locks the file for each event.
 struct Shared<'s>(&'s Mutex<Sink>);
 
 impl Observer for Shared<'_> {

@@ -1,7 +1,7 @@
-//! One run at a time on a machine, whoever makes it: two that share its processors would measure each other.
+//! One run at a time on a machine, whichever process makes it: two runs that share its processors would measure each other.
 //!
-//! The turn is a lock on a file that other users can neither open nor replace, so none of them can hold runs up. The lock
-//! goes with the process that has it.
+//! The turn is a lock on a file that other users can neither open nor replace, so none of them can block runs. The lock ends with
+//! the process that holds it.
 
 use crate::interrupt::Interrupt;
 use crate::runtime_dir::runtime_dir;
@@ -16,10 +16,10 @@ use std::time::Duration;
 /// The file.
 const NAME: &str = "longhaul-real-time.lock";
 
-/// How often a program that waits asks again. Between two runs of one program passes much more, so they take turns.
+/// Interval at which a waiting program tries again. The pause between two runs of one program is much longer, so they take turns.
 const RETRY: Duration = Duration::from_millis(5);
 
-/// No other process makes a run.
+/// Guarantees that no other process makes a run.
 #[derive(Debug)]
 pub struct Turn {
     _lock: Flock<File>,
@@ -29,7 +29,7 @@ impl Turn {
     /// Waits until no other process makes a run.
     ///
     /// # Errors
-    /// When the program was asked to end, or the file cannot be used.
+    /// If the program was asked to end, or the file cannot be used.
     pub fn take(interrupt: &Interrupt) -> Result<Self, RunFailure> {
         let directory =
             runtime_dir().map_err(|error| RunFailure(format!("cannot take turns with other runs: {error}")))?;

@@ -1,4 +1,4 @@
-//! Looks after a run while its threads work: has the program been asked to end, does the link live, does anything move?
+//! Supervises a run while its threads work: checks for requests to end, a failed link, and a stall.
 
 use crate::interrupt::Interrupt;
 use crate::world::World;
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 /// How often it looks.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// Without a packet delivered for this long, a run has failed (docs/MEASUREMENT.md).
+/// A run fails if no packet is delivered for this long (docs/MEASUREMENT.md).
 const STALL: Duration = Duration::from_secs(300);
 
-/// The packets are counted this often.
+/// Interval at which packets are counted.
 const COUNT: Duration = Duration::from_secs(1);
 
 /// Watches one run.
@@ -30,7 +30,7 @@ impl<'w> Watch<'w> {
         Self { world, interrupt, counted: now, delivered: 0, moved: now }
     }
 
-    /// Whether the run may go on.
+    /// Checks whether the run may continue.
     ///
     /// # Errors
     /// Why it may not.
@@ -53,10 +53,10 @@ impl<'w> Watch<'w> {
         Ok(())
     }
 
-    /// Waits for what a thread has to say.
+    /// Waits for a thread's result.
     ///
     /// # Errors
-    /// When the run may not go on, or the thread ended without a word.
+    /// If the run may not continue, or the thread ended without a result.
     pub fn receive<T>(&mut self, from: &Receiver<T>) -> Result<T, RunFailure> {
         loop {
             match from.recv_timeout(GLANCE) {
@@ -67,10 +67,10 @@ impl<'w> Watch<'w> {
         }
     }
 
-    /// Waits until `ready` has something.
+    /// Waits until `ready` returns a value.
     ///
     /// # Errors
-    /// When the run may not go on, or `ready` says so.
+    /// If the run may not continue, or `ready` fails.
     pub fn until<T>(&mut self, mut ready: impl FnMut() -> Result<Option<T>, RunFailure>) -> Result<T, RunFailure> {
         loop {
             if let Some(found) = ready()? {

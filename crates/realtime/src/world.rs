@@ -1,4 +1,4 @@
-//! Where a run happens: two namespaces and the link between them, made for it and removed after it.
+//! The environment of a run: two namespaces and the link between them, created for it and removed after it.
 
 use crate::leftovers::PREFIX;
 use lab::run::paths;
@@ -15,8 +15,8 @@ pub const MTU: u16 = 1_500;
 pub const LINK_A: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 1));
 pub const LINK_B: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 2));
 
-/// In both namespaces; the machine's own settings stay as they are. Windows may grow to 64 MB, nothing is remembered from one
-/// connection for the next, and IPv6 keeps quiet: its messages would be counted as packets of the path.
+/// Applied in both namespaces; the machine's own settings stay unchanged. Windows may grow to 64 MB, no state passes from one
+/// connection to the next, and IPv6 stays silent: its messages would count as packets of the path.
 const SETTINGS: [(&str, &str); 6] = [
     ("net/ipv4/tcp_rmem", "4096 131072 67108864"),
     ("net/ipv4/tcp_wmem", "4096 16384 67108864"),
@@ -29,7 +29,7 @@ const SETTINGS: [(&str, &str); 6] = [
 /// Two namespaces with a path between them.
 #[derive(Debug)]
 pub struct World {
-    /// Where the data comes from.
+    /// The sender's namespace.
     pub a: Namespace,
     /// Where it goes.
     pub b: Namespace,
@@ -37,7 +37,7 @@ pub struct World {
     link: Option<JoinHandle<Result<LinkReport, LinkError>>>,
 }
 
-/// Why a world could not be made.
+/// Why a world could not be created.
 #[derive(Debug, thiserror::Error)]
 pub enum WorldError {
     /// No namespace.
@@ -51,7 +51,7 @@ pub enum WorldError {
     Setting {
         /// Below `/proc/sys/`.
         setting: &'static str,
-        /// What was to be written.
+        /// The value to write.
         value: &'static str,
         /// The system's reason.
         source: io::Error,
@@ -62,10 +62,10 @@ pub enum WorldError {
 }
 
 impl World {
-    /// Makes the namespaces, and a link with the path of `point`.
+    /// Creates the namespaces, and a link with the path of `point`.
     ///
     /// # Errors
-    /// What is missing, and what would be right; nothing is left behind then.
+    /// Names what is missing, and the remedy; nothing remains then.
     pub fn open(point: &Point, seed: u64) -> Result<Self, WorldError> {
         let (a, b) = (namespace("a")?, namespace("b")?);
         let end = |namespace: &Namespace, device: &str, address: IpAddr| LinkEnd {
@@ -82,15 +82,15 @@ impl World {
         Ok(Self { a, b, handle, link: Some(thread.map_err(WorldError::Thread)?) })
     }
 
-    /// Packets that came out of the link so far; `None` when it has failed.
+    /// Returns the packets that left the link so far; `None` if it has failed.
     pub fn delivered(&self) -> Option<u64> {
         self.handle.report().map(|report| report.ab.path.delivered + report.ba.path.delivered)
     }
 
-    /// Removes everything; what the link has seen.
+    /// Removes everything; returns the link's report.
     ///
     /// # Errors
-    /// Why the link ended before.
+    /// Why the link ended early.
     pub fn close(mut self) -> Result<LinkReport, LinkError> {
         self.stop().expect("the link is stopped once")
     }
@@ -108,7 +108,7 @@ impl Drop for World {
     }
 }
 
-/// A namespace with our settings: side `a` or `b`.
+/// Creates a namespace with our settings: side `a` or `b`.
 ///
 /// # Errors
 /// What is missing, and what would be right; nothing is left behind then.
@@ -128,7 +128,7 @@ fn set(namespace: &Namespace) -> Result<(), WorldError> {
         for (setting, value) in SETTINGS {
             let written = std::fs::write(format!("/proc/sys/{setting}"), value);
             match written {
-                // A kernel without IPv6 is quiet enough.
+                // A kernel without IPv6 needs no setting.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && setting.starts_with("net/ipv6") => {}
                 other => other.map_err(|source| WorldError::Setting { setting, value, source })?,
             }

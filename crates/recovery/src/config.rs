@@ -23,33 +23,33 @@ pub struct RecoveryConfig {
     pub probe: Option<TlpConfig>,
     /// Which evidence undoes a reduction.
     pub undo: UndoConfig,
-    /// What duplicate acknowledgements let out before anything is lost.
+    /// Whether duplicate acknowledgements let new data leave before anything is marked lost.
     pub limited_transmit: LimitedTransmit,
-    /// Who answers the loss of a retransmission.
+    /// Which part reacts to the loss of a retransmission.
     pub lost_retransmission: LostRetransmission,
 }
 
-/// Who answers the loss of a retransmission, which is a congestion signal of its own (RFC 8985 §9.3).
+/// Which part reacts to the loss of a retransmission, a separate congestion signal (RFC 8985 §9.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LostRetransmission {
-    /// The reduction, where it holds sending to what is delivered; the controller where it does not.
+    /// The reduction, where it limits sending to the delivered amount; otherwise the controller.
     #[default]
     ByReduction,
-    /// The controller, whatever the reduction does, once more than this many segments were lost again since its last
-    /// answer. One or two copies are lost by chance; many say that even the reduced window does not fit.
+    /// The controller, whatever the reduction does, once more than this many segments were lost again since its last reaction.
+    /// One or two copies are lost by chance; many show that even the reduced window does not fit.
     ByController {
-        /// Segments that the reduction answers.
+        /// Number of segments that the reduction handles.
         beyond_segments: u16,
     },
 }
 
-/// Limited transmit (RFC 3042; RFC 6675 §5, step 3): before an episode, each segment that is reported to have left the
-/// network lets a new one in.
+/// Limited transmit (RFC 3042; RFC 6675 §5, step 3): before an episode, each segment reported to have left the network lets a new
+/// one leave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LimitedTransmit {
-    /// Only cumulative acknowledgements let new data out.
+    /// Only cumulative acknowledgements let new data leave.
     Off,
-    /// Selective and duplicate acknowledgements do, too.
+    /// Selective and duplicate acknowledgements do so too.
     #[default]
     On,
 }
@@ -96,7 +96,7 @@ pub enum ReductionConfig {
     /// `cwnd − pipe` (RFC 6675 §5).
     #[default]
     Pipe,
-    /// In proportion to what is delivered.
+    /// In proportion to the delivered data.
     Prr(PrrConfig),
 }
 
@@ -110,12 +110,12 @@ pub struct PrrConfig {
 /// What bounds proportional rate reduction while less is in flight than the window allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrrBound {
-    /// As much as is delivered, and a segment more for an ACK that advances without proving a loss (RFC 9937 §6.2).
+    /// As much as is delivered, plus one segment for an ACK that advances without proving a loss (RFC 9937 §6.2).
     #[default]
     SafeAck,
     /// As much as is delivered (RFC 6937 §3, conservative reduction bound).
     Crb,
-    /// A segment more than is delivered (RFC 6937 §3, slow-start reduction bound).
+    /// One segment more than is delivered (RFC 6937 §3, slow-start reduction bound).
     Ssrb,
 }
 
@@ -126,7 +126,7 @@ impl Default for DetectorConfig {
 }
 
 impl RecoveryConfig {
-    /// Leaves that are out of bounds: their dotted path and what would be right.
+    /// Leaves that are out of bounds: their dotted path, and which values are valid.
     pub fn problems(&self) -> Vec<(&'static str, String)> {
         let mut problems = Vec::new();
         if self.detector.dup_thresh() == 0 {
@@ -142,7 +142,7 @@ impl RecoveryConfig {
 }
 
 impl DetectorConfig {
-    /// How many SACKed segments, or duplicate ACKs, above a hole make it a loss.
+    /// Returns how many SACKed segments, or duplicate ACKs, above a hole mark it lost.
     pub fn dup_thresh(&self) -> u32 {
         match self {
             Self::DupThresh(config) => config.dup_thresh,
@@ -165,8 +165,8 @@ pub fn build_detector(config: &DetectorConfig) -> Box<dyn LossDetector> {
 
 //= specs/rfc8985.md#prerequisites
 //# RACK is used only on a connection that negotiated SACK.
-/// The detector for a connection whose peer does not use SACK: duplicate ACKs and RFC 6582's partial ACKs, whatever the
-/// configuration, because RFC 8985 §4 requires SACK.
+/// Builds the detector for a peer without SACK: duplicate ACKs and RFC 6582's partial ACKs, whatever the configuration, because
+/// RFC 8985 §4 requires SACK.
 pub fn build_detector_without_sack(config: &DetectorConfig) -> Box<dyn LossDetector> {
     Box::new(DupThresh::without_sack(&DupThreshConfig { dup_thresh: config.dup_thresh() }))
 }
@@ -184,7 +184,7 @@ pub fn build_block_check(config: &BlockCheck) -> ClassifyBlock {
 
 //= specs/rfc8985.md#other-algorithms
 //# Proportional rate reduction decides what is sent after losses that RACK detects.
-/// The rule for sending during an episode; built when one begins, so that a connection without losses has none.
+/// Builds the rule for sending during an episode; called when one begins, so that a connection without losses has none.
 pub fn build_reduction(config: &ReductionConfig) -> Box<dyn Reduction> {
     match config {
         ReductionConfig::Pipe => Box::new(PipeReduction::default()),
@@ -223,7 +223,7 @@ mod tests {
         assert!(RecoveryConfig { detector: config, ..RecoveryConfig::default() }.problems().is_empty());
     }
 
-    /// Each is known by a block on which it differs from the others.
+    /// Each check is identified by a block on which it differs from the others.
     #[test_case(BlockCheck::Rfc2883, [BlockClass::Dsack, BlockClass::Dsack])]
     #[test_case(BlockCheck::Variant(BlockCheckVariant::DsackCheckRejected), [BELOW, BELOW])] // variant: dsack_check_rejected
     #[test_case(BlockCheck::Variant(BlockCheckVariant::DsackCheckStrictRight), [BELOW, BlockClass::Dsack])] // variant: dsack_check_strict_right

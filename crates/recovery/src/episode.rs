@@ -1,17 +1,17 @@
-//! One recovery from entry to exit, or one answer to a congestion mark, as a sum type: no boolean pair says "in recovery".
+//! One recovery from entry to exit, or one reaction to a congestion mark, as a sum type instead of boolean flags.
 
 use base::SeqNum;
 
-/// Where the connection stands in loss recovery.
+/// The connection's state of loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Episode {
     /// No episode.
     #[default]
     Open,
-    /// A congestion mark was answered (RFC 3168 §6.1.2), until something beyond `point` is cumulatively acknowledged. Nothing
-    /// is known to be missing.
+    /// The sender has reacted to a congestion mark (RFC 3168 §6.1.2), until data beyond `point` is cumulatively acknowledged.
+    /// Nothing is known to be missing.
     Cwr {
-        /// `SND.NXT` when the mark was answered.
+        /// `SND.NXT` at the reaction to the mark.
         point: SeqNum,
     },
     /// Fast recovery (RFC 6675 §5, RFC 8985 §9.3) until `point` is cumulatively acknowledged.
@@ -27,11 +27,11 @@ pub enum Episode {
 }
 
 impl Episode {
-    /// Whether losses are being repaired.
+    /// Returns whether losses are being repaired.
     pub const fn repairs(self) -> bool {
         matches!(self, Self::Recovery { .. } | Self::Loss { .. })
     }
-    /// The same, as a loss detector sees it: a mark means nothing to it.
+    /// Returns the same for a loss detector, to which a mark means nothing.
     pub const fn of_losses(self) -> Self {
         if self.repairs() { self } else { Self::Open }
     }
@@ -39,8 +39,8 @@ impl Episode {
     //# The window is reduced no more than once for the marks of one window of data.
     //= specs/rfc6675.md#recovery
     //# Recovery lasts until everything outstanding at its beginning is cumulatively acknowledged.
-    /// Whether this cumulative acknowledgement ends the episode. What acknowledges the last byte of before a mark's answer
-    /// may still echo that mark: the answer has reached the receiver with the byte behind it.
+    /// Returns whether this cumulative acknowledgement ends the episode. An ACK of the last byte before the reaction to a mark
+    /// may still echo that mark: CWR reaches the receiver with the byte behind it.
     pub fn is_over(self, snd_una: SeqNum) -> bool {
         match self {
             Self::Open => false,

@@ -1,20 +1,20 @@
 //! Detection of spurious retransmission timeouts (RFC 5682).
 //!
-//! After a timeout only the first segment is sent again. If the acknowledgement that answers it moves on, up to two
-//! segments of *new* data follow instead of further retransmissions; whatever the next acknowledgement delivers of what was
-//! sent before the timeout and never again, came from the original flight, which was late and not lost.
+//! After a timeout only the first segment is sent again. If its acknowledgement advances, up to two segments of *new* data follow
+//! instead of further retransmissions; if the next acknowledgement then delivers data sent before the timeout and never again,
+//! that data comes from the original flight, which was late and not lost.
 //!
-//! One machine serves peers with SACK (§3) and without (§2): the board knows which segments were never sent again.
-//! A timeout inside an episode is not examined (§2.1 step 1: conventional recovery): its flight was in question already.
+//! One state machine serves peers with SACK (§3) and without (§2): the board knows which segments were never retransmitted.
+//! A timeout inside an episode is not examined (§2.1 step 1: conventional recovery): its flight was already in doubt.
 
 use base::SeqNum;
 
-/// New segments that may take the place of retransmissions (RFC 5682 §2.1, step 2b).
+/// New segments that may replace retransmissions (RFC 5682 §2.1, step 2b).
 const NEW_SEGMENTS: u8 = 2;
 
 //= specs/rfc9438.md#spurious-congestion-events
 //# Spurious timeouts are detected.
-/// Where the examination of a timeout stands.
+/// State of the examination of a timeout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Frto {
     /// Nothing is examined.
@@ -35,7 +35,7 @@ pub struct AckAfterTimeout {
     pub snd_una: SeqNum,
     /// `SND.NXT` at the timeout (`recover`).
     pub point: SeqNum,
-    /// Whether it delivers something that was sent before the timeout and never again.
+    /// Whether it delivers data that was sent before the timeout and never again.
     pub original: OriginalDelivered,
 }
 
@@ -48,7 +48,7 @@ pub enum Advanced {
     No,
 }
 
-/// Whether something arrived of what was sent before the timeout and never again.
+/// Whether data arrived that was sent before the timeout and never again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OriginalDelivered {
     /// Something did.
@@ -57,10 +57,10 @@ pub enum OriginalDelivered {
     No,
 }
 
-/// What becomes of the examination.
+/// Result of the examination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrtoVerdict {
-    /// It goes on, or there is none.
+    /// It continues, or there is none.
     Pending,
     /// The timeout was spurious.
     Spurious,
@@ -69,7 +69,7 @@ pub enum FrtoVerdict {
 impl Frto {
     //= specs/rfc5682.md#basic-algorithm
     //# A timeout sends the first unacknowledged segment again, and nothing is yet known of its cause.
-    /// The timer expired outside of any episode, and the first segment goes out again.
+    /// Starts after the timer expired outside any episode; the first segment leaves again.
     pub const fn on_timeout() -> Self {
         Self::FirstAck
     }
@@ -88,12 +88,12 @@ impl Frto {
     //# With SACK, an ACK without cumulative progress but with new SACK blocks counts as a duplicate.
     //= specs/rfc5682.md#with-sack
     //# With SACK, the delivery of a segment not retransmitted since the timeout shows that the timeout was spurious.
-    /// An acknowledgement came during the recovery from that timeout.
+    /// Handles an acknowledgement during the recovery from that timeout.
     pub fn on_ack(&mut self, ack: &AckAfterTimeout) -> FrtoVerdict {
         let whole_flight = ack.snd_una.at_or_after(ack.point);
         let (next, verdict) = match (*self, ack.advanced, ack.original) {
             (Self::Idle, ..) => (Self::Idle, FrtoVerdict::Pending),
-            // Step 2a: a duplicate, or an answer that covers everything and so distinguishes nothing.
+            // Step 2a: a duplicate, or an answer that covers everything and so proves nothing.
             (Self::FirstAck, Advanced::Yes, _) if !whole_flight => {
                 (Self::SecondAck(NEW_SEGMENTS), FrtoVerdict::Pending)
             }
@@ -106,7 +106,7 @@ impl Frto {
         verdict
     }
 
-    /// Whether new data goes before retransmissions, and how many segments of it.
+    /// Returns whether new data precedes retransmissions, and how many segments of it.
     pub const fn new_segments(&self) -> Option<u8> {
         match *self {
             Self::SecondAck(left) => Some(left),
@@ -114,19 +114,19 @@ impl Frto {
         }
     }
 
-    /// Whether new data is waited for and none has left.
+    /// Returns whether new data is due and none has left.
     pub const fn nothing_was_sent(&self) -> bool {
         matches!(*self, Self::SecondAck(NEW_SEGMENTS))
     }
 
-    /// A segment of new data left in place of a retransmission.
+    /// Notes that a segment of new data left in place of a retransmission.
     pub fn on_new_segment(&mut self) {
         if let Self::SecondAck(left) = self {
             *left = left.saturating_sub(1);
         }
     }
 
-    /// New data is not available, or the peer's window has no room for it: conventional recovery (step 2b).
+    /// Gives up: new data is not available, or the peer's window has no room for it: conventional recovery (step 2b).
     pub fn give_up(&mut self) {
         *self = Self::Idle;
     }
@@ -139,7 +139,7 @@ mod tests {
 
     const POINT: SeqNum = SeqNum(3);
 
-    /// `una` relative to a point shortly behind the wrap of sequence numbers.
+    /// `una` relative to a point shortly after the wrap of sequence numbers.
     fn ack(una: u32, advanced: Advanced, original: OriginalDelivered) -> AckAfterTimeout {
         AckAfterTimeout { advanced, snd_una: SeqNum(una), point: POINT, original }
     }

@@ -1,8 +1,8 @@
-//! What was sent, what is missing, when to send it again.
+//! Tracks what was sent, what is missing, and when to send it again.
 //!
-//! The [`Scoreboard`] is the owner of truth: one record per segment in sequence order, send-order links through it,
-//! marks, and `pipe` kept incrementally. Everything else reads it or returns marks. A component never owns a deadline:
-//! it returns one, and the endpoint arms a timer.
+//! The [`Scoreboard`] is the source of truth: one record per segment in sequence order, send-order links through it, marks, and
+//! an incrementally updated `pipe`. Everything else reads it or returns marks. A component never owns a deadline: it returns one,
+//! and the endpoint arms a timer.
 #![forbid(unsafe_code)]
 #![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
 

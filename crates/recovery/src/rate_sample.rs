@@ -1,7 +1,7 @@
 //! Delivery-rate samples (draft-ietf-ccwg-bbr §4.1).
 //!
-//! Each transmission is stamped with the delivery count of that moment; the stamp of the newest segment an ACK delivers
-//! says how much was delivered since, over which time. The board keeps the stamps and hands the right one back.
+//! Each transmission is stamped with the delivery count at that moment; the stamp of the newest segment that an ACK delivers
+//! tells how much was delivered since, in which time. The board keeps the stamps and returns the right one.
 //!
 //! Owns: the delivery and loss counts of the connection, and the mark that ends an application-limited phase.
 
@@ -40,11 +40,11 @@ impl RateSampler {
         Self::default()
     }
 
-    /// The stamp of a segment that leaves now, with `pipe_before` bytes in flight before it.
+    /// Returns the stamp of a segment that leaves now, with `pipe_before` bytes in flight before it.
     #[inline]
     pub fn stamp(&mut self, now: Instant, pipe_before: Bytes) -> RateStamp {
         if pipe_before == 0 {
-            // The path was idle: both intervals begin here, or the silence would count as slow delivery.
+            // The path was idle: both intervals begin here, or the pause would count as slow delivery.
             self.first_sent = now;
             self.delivered_at = now;
         }
@@ -58,8 +58,8 @@ impl RateSampler {
         }
     }
 
-    /// Counts what an ACK delivered and forms its sample; none when nothing was delivered, or in a time shorter than the
-    /// minimum RTT, in which no honest path delivers.
+    /// Counts what an ACK delivered and forms its sample; none if nothing was delivered, or in less time than the minimum RTT,
+    /// which no genuine path can do.
     #[inline]
     pub fn on_ack(&mut self, now: Instant, ack: &Delivered, min_rtt: Option<Duration>) -> Option<RateSample> {
         if ack.delivered == 0 {
@@ -75,7 +75,7 @@ impl RateSampler {
         self.first_sent = newest.xmit.at;
         let send_elapsed = newest.xmit.at.since(stamp.first_sent);
         let ack_elapsed = now.since(stamp.delivered_at);
-        // ACKs may come compressed; taking the longer interval keeps the rate from exceeding the sending rate.
+        // ACKs may arrive compressed; the longer interval keeps the rate from exceeding the sending rate.
         let interval = send_elapsed.max(ack_elapsed);
         if min_rtt.is_some_and(|min_rtt| interval < min_rtt) {
             return None;
@@ -90,8 +90,8 @@ impl RateSampler {
         })
     }
 
-    /// The application has nothing to send while `pipe` bytes are in flight: what is sent until those are delivered
-    /// measures the application.
+    /// Notes that the application has nothing to send while `pipe` bytes are in flight: segments sent until those are delivered
+    /// measure the application.
     #[inline]
     pub fn on_app_limited(&mut self, pipe: Bytes) {
         self.app_limited_until = self.delivered + u64::from(pipe);
@@ -163,7 +163,7 @@ mod tests {
         (0..30).for_each(|ms| flow.send(ms));
         flow.ack(10, 1);
         let sample = flow.ack(40, 30).unwrap();
-        // Thirty segments in forty milliseconds, and not twenty-nine in the thirty between the ACKs.
+        // Thirty segments in forty milliseconds, not twenty-nine in the thirty between the ACKs.
         assert_eq!((sample.delivered, sample.interval), (30_000, Duration::from_millis(40)));
     }
 

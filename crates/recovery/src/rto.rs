@@ -1,7 +1,7 @@
 //! Retransmission timeout (RFC 6298).
 //!
-//! Owns: the current timeout. Owns no deadline: [`RtoState::expiry`] returns one, the endpoint arms it. The configuration
-//! is lent with each event, since connections are many and share theirs.
+//! Owns: the current timeout. Owns no deadline: [`RtoState::expiry`] returns one, the endpoint arms it. Borrows the configuration
+//! with each event, because many connections share one.
 //! Deviations: bounds and granularity are [`RtoConfig`]; its defaults are the RFC's.
 
 use crate::rtt::RttEstimator;
@@ -9,7 +9,7 @@ use base::{Duration, Instant};
 
 /// Weight of the variation (RFC 6298 §2.3, `K`).
 const K: u32 = 4;
-/// The timeout with which data transmission begins when a SYN had to be sent again (RFC 6298 §5.7).
+/// The timeout with which data transmission begins when a SYN had to be retransmitted (RFC 6298 §5.7).
 const AFTER_SYN_LOSS: Duration = Duration::from_secs(3);
 
 /// Bounds of the timeout.
@@ -19,9 +19,9 @@ pub struct RtoConfig {
     pub initial: Duration,
     /// Lower bound (§2.4).
     pub min: Duration,
-    /// Upper bound, also of what doubling makes (§2.5).
+    /// Upper bound, including the result of doubling (§2.5).
     pub max: Duration,
-    /// Granularity `G`: the least that is added to the smoothed RTT (§2.2, §2.3).
+    /// Granularity `G`: the minimum added to the smoothed RTT (§2.2, §2.3).
     pub granularity: Duration,
     /// How small `max` may be.
     pub max_bound: MaxBound,
@@ -32,7 +32,7 @@ pub struct RtoConfig {
 pub enum MaxBound {
     /// At least 60 seconds.
     Rfc6298,
-    /// Whatever is asked for.
+    /// Any value.
     Free,
 }
 
@@ -51,7 +51,7 @@ impl Default for RtoConfig {
 }
 
 impl RtoConfig {
-    /// Leaves that are out of bounds: their dotted path and what would be right.
+    /// Leaves that are out of bounds: their dotted path, and which values are valid.
     pub fn problems(&self) -> Vec<(&'static str, String)> {
         let mut problems = Vec::new();
         let mut need = |holds: bool, path, what: &str| {
@@ -107,7 +107,7 @@ impl RttEstimator {
     }
 }
 
-/// The timeout in force: what the estimator says, doubled for each expiry.
+/// The current timeout: the estimator's value, doubled for each expiry.
 #[derive(Clone, Debug)]
 pub struct RtoState {
     current: Rto,
@@ -121,13 +121,13 @@ impl RtoState {
 
     //= specs/rfc6298.md#managing-the-timer
     //# A doubled RTO stays until the next RTT sample, which replaces it.
-    /// The estimate changed: the timeout follows it, and any back-off ends (RFC 6298 §5, closing note).
+    /// Follows a changed estimate, which ends any back-off (RFC 6298 §5, closing note).
     #[inline]
     pub fn on_rtt(&mut self, config: &RtoConfig, rtt: &RttEstimator) {
         self.current = rtt.rto(config);
     }
 
-    /// The timeout in force, back-off included.
+    /// Returns the current timeout, including back-off.
     #[inline]
     pub fn current(&self) -> Rto {
         self.current
@@ -142,13 +142,13 @@ impl RtoState {
 
     //= specs/rfc6298.md#managing-the-timer
     //# If a SYN had to be repeated with an RTO below 3 seconds, data transmission begins with 3 seconds.
-    /// A SYN had to be sent again, so a sample is missing: until the first one the timeout is the initial one, and at
-    /// least three seconds (RFC 6298 §5.7).
+    /// Handles a retransmitted SYN, which leaves no sample: until the first one the timeout is the initial one, and at least
+    /// three seconds (RFC 6298 §5.7).
     pub fn on_syn_lost(&mut self, config: &RtoConfig) {
         self.current = config.clamp(config.initial.max(AFTER_SYN_LOSS));
     }
 
-    /// When a timer started at `now` expires.
+    /// Returns when a timer started at `now` expires.
     #[inline]
     pub fn expiry(&self, now: Instant) -> Instant {
         now + self.current.0

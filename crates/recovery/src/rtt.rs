@@ -1,8 +1,8 @@
 //! Round-trip time: RFC 6298's smoothed estimate, and a windowed minimum.
 //!
-//! Owns: SRTT, RTTVAR and the minimum. Which segments give samples (Karn's rule) is decided where they are taken,
-//! [`Delivered::rtt_sample`](crate::Delivered::rtt_sample).
-//! Integer nanoseconds, rounded down. The configuration is lent with each sample, since estimators are many and share theirs.
+//! Owns: SRTT, RTTVAR and the minimum. [`Delivered::rtt_sample`](crate::Delivered::rtt_sample) decides which segments give
+//! samples (Karn's rule).
+//! Integer nanoseconds, rounded down. Borrows the configuration with each sample, because many estimators share one.
 
 mod min;
 mod peak;
@@ -16,59 +16,59 @@ use peak::Peak;
 /// The estimator's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RttConfig {
-    /// How long a minimum is remembered. RFC 8985 §6.2 leaves it open, asking only that it can rise after a change of
+    /// How long a minimum is remembered. RFC 8985 §6.2 leaves it open, but asks that it can rise after a change of
     /// path.
     pub min_rtt_window: Duration,
-    /// How much one of many samples in a round trip weighs.
+    /// The weight of one of many samples in a round trip.
     pub gains: RttGains,
     /// What the timeout adds to the smoothed RTT.
     pub variation: RttVariation,
-    /// What a timestamp says that was echoed when a SYN had been sent several times.
+    /// How to use an echoed timestamp after a SYN was sent several times.
     pub syn_echo: SynEcho,
     /// Whether segments that overtook others are measured.
     pub overtaking: OvertakingSample,
 }
 
-/// Whether a segment that is SACKed alone, far ahead of what left before it, gives a sample.
+/// Whether a segment that is SACKed alone, far ahead of earlier ones, gives a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OvertakingSample {
-    /// As any other (RFC 6298 §3).
+    /// Like any other (RFC 6298 §3).
     #[default]
     Taken,
-    /// It does not: it came by a shorter way than all others ([`Arrival`](crate::scoreboard::Arrival)).
+    /// No: it came by a shorter route than all others ([`Arrival`](crate::scoreboard::Arrival)).
     PassedOver,
 }
 
 /// Whether the answer to a SYN that was sent several times gives a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SynEcho {
-    /// It does not: data begins with a timeout of three seconds (RFC 6298 §5.7).
+    /// No: data begins with a timeout of three seconds (RFC 6298 §5.7).
     #[default]
     Ignored,
-    /// The echo says which of them was answered (RFC 7323 §4.1), so the timeout follows from it.
+    /// Yes: the echo tells which of them was answered (RFC 7323 §4.1), so the timeout follows from it.
     Sampled,
 }
 
 /// Gains of the smoothed estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RttGains {
-    /// RFC 6298's 1/8 and 1/4 for every sample. With a sample per ACK the variation forgets a whole round trip within a
-    /// few milliseconds, and a queue that fills makes the timeout expire although nothing was lost.
+    /// RFC 6298's 1/8 and 1/4 for every sample. With one sample per ACK the variation forgets a whole round trip within a few
+    /// milliseconds, and a growing queue makes the timeout expire although nothing was lost.
     PerSample,
-    /// The same spread over the samples of a round trip (RFC 7323 appendix G).
+    /// The same, spread over the samples of a round trip (RFC 7323 appendix G).
     #[default]
     PerRoundTrip,
 }
 
-/// The variation that the timeout is computed from.
+/// The variation from which the timeout is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RttVariation {
     /// The smoothed one (RFC 6298 §2.3).
     #[default]
     Smoothed,
-    /// The greatest smoothed one of a round trip, which then sinks slowly.
+    /// The greatest smoothed one of a round trip, which then decays slowly.
     RoundPeak {
-        /// The least that is added to the smoothed RTT.
+        /// The minimum added to the smoothed RTT.
         floor: Duration,
     },
 }
@@ -86,7 +86,7 @@ impl Default for RttConfig {
 }
 
 impl RttConfig {
-    /// Leaves that are out of bounds: their dotted path and what would be right.
+    /// Leaves that are out of bounds: their dotted path, and which values are valid.
     pub fn problems(&self) -> Vec<(&'static str, String)> {
         if self.min_rtt_window.is_zero() {
             return vec![("rtt.min_rtt_window", "must not be zero".to_owned())];
@@ -95,7 +95,7 @@ impl RttConfig {
     }
 }
 
-/// What is known about the round-trip time.
+/// The estimator's state.
 #[derive(Clone, Debug, Default)]
 pub struct RttEstimator {
     /// Nothing before the first sample, and all of it from then on.
@@ -104,19 +104,19 @@ pub struct RttEstimator {
 
 #[derive(Clone, Debug)]
 struct Measured {
-    /// One more than the nanoseconds of the smoothed RTT: with a number that is never zero, "nothing yet" takes no room.
+    /// The smoothed RTT in nanoseconds plus one: a type that is never zero lets "no sample yet" take no space.
     srtt: NonZeroU64,
     rttvar: Duration,
     min: MinRtt,
     apart: Option<Box<Apart>>,
 }
 
-/// What few connections have.
+/// State that few connections need.
 #[derive(Clone, Debug, Default)]
 struct Apart {
     /// Only for [`RttVariation::RoundPeak`].
     peak: Option<Peak>,
-    /// A sample that the minimum does not take yet.
+    /// A sample that the minimum has not accepted yet.
     doubt: Option<Candidate>,
 }
 
@@ -126,7 +126,7 @@ impl RttEstimator {
         Self::default()
     }
 
-    /// Takes the round trip of the handshake, the first sample of all and a trusted one.
+    /// Takes the round trip of the handshake, the first sample and a trusted one.
     pub fn on_handshake(&mut self, config: &RttConfig, now: Instant, sample: Duration, flight: SeqRange) {
         self.measured = Some(Measured::first(config, MinRtt::after_handshake(now, sample), sample, flight));
     }
@@ -141,9 +141,9 @@ impl RttEstimator {
     //# SRTT moves by an eighth towards a sample.
     //= specs/rfc7323.md#round-trips
     //# With several samples in a round trip, each weighs so much less in SRTT and RTTVAR.
-    /// Takes a sample that is free of retransmission ambiguity (RFC 6298 §2.2, §2.3): one of about `per_round_trip` that
-    /// a round trip brings. `flight` is what was sent and not acknowledged when it was taken. Returns what it is worth to
-    /// those who follow the minimum.
+    /// Takes a sample free of retransmission ambiguity (RFC 6298 §2.2, §2.3): one of about `per_round_trip` in a round
+    /// trip. `flight` is the unacknowledged data at that time. Returns how far users of the minimum may trust the
+    /// sample.
     #[inline]
     pub fn on_sample(
         &mut self,
@@ -170,7 +170,7 @@ impl RttEstimator {
             RttGains::PerSample => 1,
             RttGains::PerRoundTrip => per_round_trip.max(1),
         };
-        // The variation is taken against the old mean.
+        // The variation uses the old mean.
         let srtt = known.srtt();
         match (known.apart.as_mut().and_then(|apart| apart.peak.as_mut()), config.variation) {
             (Some(peak), RttVariation::RoundPeak { floor }) => {
@@ -195,18 +195,18 @@ impl RttEstimator {
         self.measured.as_ref().map(|known| known.rttvar)
     }
 
-    /// What the timeout adds to the smoothed RTT, when that is not four times its mean deviation.
+    /// Returns what the timeout adds to the smoothed RTT, if not four times its mean deviation.
     #[inline]
     pub fn peak(&self) -> Option<Duration> {
         self.measured.as_ref()?.apart.as_ref()?.peak.as_ref().map(|peak| peak.held)
     }
 
-    /// Bytes of what is boxed.
+    /// Returns the bytes of its boxes.
     pub fn heap_size(&self) -> usize {
         self.measured.as_ref().and_then(|known| known.apart.as_deref()).map_or(0, size_of_val)
     }
 
-    /// The least RTT of the window; nothing before the handshake or two samples have established it.
+    /// Returns the minimum RTT of the window; `None` until the handshake or two samples have established it.
     #[inline]
     pub fn min_rtt(&self) -> Option<Duration> {
         self.measured.as_ref()?.min.get()
@@ -225,7 +225,7 @@ impl Measured {
         Self { srtt: stored(sample), rttvar, min, apart }
     }
 
-    /// A sample too short to be believed by itself.
+    /// Handles a sample too short to be trusted on its own.
     #[cold]
     fn weigh(&mut self, window: Duration, now: Instant, sample: Duration) -> Trust {
         let apart = self.apart.get_or_insert_default();

@@ -1,37 +1,37 @@
 //! Tail loss probes (RFC 8985 §7).
 //!
-//! When a flight's last segments are lost, nothing follows that could reveal it. A probe, sent after about two round trips of
-//! silence, is answered at once, and the answer lets the detector judge. Owns which probe is out and whether another may
-//! leave. Owns no deadline: [`TlpConfig::pto`] says how long to wait, the endpoint arms the timer.
+//! When a flight's last segments are lost, no later segment can reveal it. A probe, sent after about two round trips of silence,
+//! is answered at once, and the answer lets the detector judge. Owns which probe is out and whether another may leave. Owns no
+//! deadline: [`TlpConfig::pto`] returns how long to wait, the endpoint arms the timer.
 //!
-//! Deviations: no timeout is scheduled while no probe could be sent (one is out, or no sample came since the last), where
-//! the RFC would let it expire only to restart the retransmission timer. [`TlpConfig::pto_min`] is a floor that the
-//! RFC does not have; its default is zero. [`AfterAck::OneSrtt`] is for those who ask for it.
+//! Deviations: no probe timeout is scheduled while no probe could be sent (one is out, or no sample came since the last), where
+//! the RFC lets it expire only to restart the retransmission timer. [`TlpConfig::pto_min`] is a lower limit that the RFC does not
+//! have; its default is zero. [`AfterAck::OneSrtt`] is optional.
 
 use base::{Duration, Instant, SeqNum, SeqRange};
 
 /// Waiting time before the first RTT sample (RFC 8985 §7.2).
 const WITHOUT_SAMPLE: Duration = Duration::from_secs(1);
 
-/// Numbers of the probe timeout.
+/// Parameters of the probe timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TlpConfig {
-    /// How long the peer may hold back the acknowledgement of a single segment (RFC 8985 §7.2, `TLP.max_ack_delay`).
+    /// How long the peer may delay the acknowledgement of a single segment (RFC 8985 §7.2, `TLP.max_ack_delay`).
     pub max_ack_delay: Duration,
-    /// Least waiting time.
+    /// Minimum waiting time.
     pub pto_min: Duration,
     /// How long to wait after an acknowledgement.
     pub after_ack: AfterAck,
 }
 
-/// How much silence after an acknowledgement calls for a probe; after a transmission it is two round trips.
+/// How much silence after an acknowledgement triggers a probe; after a transmission it is two round trips.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AfterAck {
     /// As much (RFC 8985 §7.2).
     #[default]
     TwoSrtt,
-    /// One round trip: what was sent before the acknowledged segment left is due with it, and the answers to what
-    /// followed come within the time in which they were sent.
+    /// One round trip: answers to segments sent before the acknowledged one are due with it, and answers to later ones arrive
+    /// within the time in which they were sent.
     OneSrtt,
 }
 
@@ -41,7 +41,7 @@ impl Default for TlpConfig {
     }
 }
 
-/// How much is outstanding, as far as the waiting time depends on it.
+/// The amount of outstanding data, as far as the waiting time depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlightOf {
     /// One segment, whose acknowledgement the peer may delay.
@@ -57,7 +57,7 @@ impl TlpConfig {
     //# While there is no RTT estimate, the probe timeout is one second.
     //= specs/rfc8985.md#scheduling-a-probe
     //# While one segment is in flight, the probe timeout is longer by a budget for a delayed ACK.
-    /// How long after the last new data or acknowledgement a probe leaves; the retransmission timeout bounds it.
+    /// Returns how long after the last new data or acknowledgement a probe leaves; the retransmission timeout limits it.
     #[inline]
     pub fn pto(&self, srtt: Option<Duration>, flight: FlightOf) -> Duration {
         let Some(srtt) = srtt else { return WITHOUT_SAMPLE };
@@ -85,7 +85,7 @@ impl TlpConfig {
 pub enum ProbeKind {
     /// Data not sent before.
     New,
-    /// The highest segment once more.
+    /// The highest segment again.
     Retransmission,
 }
 
@@ -106,22 +106,22 @@ enum Sample {
 /// What an acknowledgement means for the outstanding probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbeOutcome {
-    /// No probe is out, or it is not answered.
+    /// No probe is out, or it has not been answered.
     Pending,
-    /// It is answered, and nothing follows from that: it carried new data, or repeated what had arrived.
+    /// It was answered without consequences: it carried new data, or repeated data that had arrived.
     Done,
     /// It repaired a loss: one congestion response is due.
     Repaired,
 }
 
-/// What an acknowledgement says about a probe.
+/// An acknowledgement, as input about a probe.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbeAck {
     /// Its acknowledgement number.
     pub ack: SeqNum,
     /// The duplicate it reports.
     pub dsack: Option<SeqRange>,
-    /// Whether it repeats an acknowledgement and brings nothing else, no SACK block either.
+    /// Whether it repeats an acknowledgement and brings nothing else, not even a SACK block.
     pub repeated: Repeated,
 }
 
@@ -155,12 +155,12 @@ impl Probe {
     //# A probe is sent only when no earlier probe is outstanding.
     //= specs/rfc8985.md#sending-a-probe
     //# A probe is sent only when an RTT sample was taken since the last probe, or since the connection began.
-    /// Whether a probe may be sent: none is out, and an RTT sample was taken since the last.
+    /// Returns whether a probe may be sent: none is out, and an RTT sample was taken since the last.
     #[inline]
     pub fn is_possible(&self) -> bool {
         self.phase == Phase::None && self.sample == Sample::Taken
     }
-    /// The timeout came: a probe is to leave.
+    /// Handles the probe timeout: a probe is to leave.
     pub fn on_timeout(&mut self) {
         self.phase = Phase::Due;
     }
@@ -180,7 +180,7 @@ impl Probe {
     }
     //= specs/rfc8985.md#scheduling-a-probe
     //# What is known of a probe is forgotten when a connection, a fast recovery or a timeout recovery begins.
-    /// An episode begins: what was out is its business now (RFC 8985 §7.1).
+    /// Handles the start of an episode, which takes over the outstanding data (RFC 8985 §7.1).
     pub fn reset(&mut self) {
         self.phase = Phase::None;
     }
@@ -193,7 +193,7 @@ impl Probe {
     //# A duplicate ACK without SACK that covers the probe ends it without a reduction.
     //= specs/rfc8985.md#acknowledgement-of-a-probe
     //# Without a sign that both copies arrived, one of them is taken for lost.
-    /// RFC 8985 §7.4.2, for every acknowledgement.
+    /// Applies RFC 8985 §7.4.2 to an acknowledgement.
     #[inline]
     pub fn on_ack(&mut self, news: &ProbeAck) -> ProbeOutcome {
         let Phase::Out(kind) = self.phase else { return ProbeOutcome::Pending };
@@ -205,7 +205,7 @@ impl Probe {
             ProbeKind::New => ProbeOutcome::Done,
             ProbeKind::Retransmission if needless => ProbeOutcome::Done,
             ProbeKind::Retransmission if news.ack.after(self.end) => ProbeOutcome::Repaired,
-            // The original may have come late, and a duplicate report may follow.
+            // The original may have been late, and a duplicate report may follow.
             ProbeKind::Retransmission => return ProbeOutcome::Pending,
         };
         self.phase = Phase::None;

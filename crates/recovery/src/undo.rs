@@ -1,17 +1,17 @@
-//! Whether an episode's reduction was for nothing (RFC 2883 §5, RFC 3522, RFC 3708, RFC 5682).
+//! Detects that an episode's reduction was unnecessary (RFC 2883 §5, RFC 3522, RFC 3708, RFC 5682).
 //!
-//! Decides *when*; `CongestionControl::undo` knows *how*. An episode was spurious when every one of its retransmissions is
-//! proven needless: the receiver reported it as a duplicate (D-SACK, RFC 3708 §2), or the acknowledgement that delivered
-//! the segment answers the original: its echoed timestamp is older than the copy (Eifel, RFC 3522 §3.2), or, where that
-//! is asked for, it came in less than half the least RTT after the copy left. A receiver that delays its ACKs makes every round
-//! trip of single segments look long, and answers at once what fills a hole; so the path has to be known from segments that
-//! arrived above a hole, too. A spurious timeout is proven as a whole by [`Frto`].
+//! Decides *when*; `CongestionControl::undo` knows *how*. An episode was spurious if every one of its retransmissions proves
+//! needless: the receiver reported it as a duplicate (D-SACK, RFC 3708 §2), or the acknowledgement that delivered the segment
+//! answers the original: its echoed timestamp is older than the copy (Eifel, RFC 3522 §3.2) or, if configured, it came in less
+//! than half the minimum RTT after the copy left. A receiver that delays its ACKs makes every round trip of single segments look
+//! long, but answers at once a segment that fills a hole; so the path must also be known from segments that arrived above a hole.
+//! [`Frto`] proves a spurious timeout as a whole.
 //!
-//! One record per episode, kept a little beyond its end because duplicates are reported a round trip later. Episodes with
-//! more than `CAPACITY` retransmissions in doubt at once are not undone.
-//! Deviations: RFC 3522 judges by the first retransmission alone; all of them have to be needless here, so that a loss
-//! that happened beside a delay keeps its consequence. The half-RTT rule is RFC 8985's (§6.2, step 2) for distinguishing
-//! copies without timestamps, with a margin for paths that got faster.
+//! One record per episode, kept a little beyond its end because duplicates are reported a round trip later. Episodes with more
+//! than `CAPACITY` retransmissions in doubt at once are not undone.
+//! Deviations: RFC 3522 judges by the first retransmission alone; here all of them must prove needless, so that a real loss
+//! beside a delay keeps its consequence. The half-RTT rule is RFC 8985's (§6.2, step 2) for distinguishing copies without
+//! timestamps, with a margin for paths that became faster.
 
 use crate::detect::DetectCx;
 use crate::detect::rack::config::EarlyAnswer;
@@ -23,7 +23,7 @@ use base::{Duration, SeqNum, SeqRange};
 /// Most retransmissions in doubt.
 const CAPACITY: usize = 256;
 
-/// Retransmissions with which an episode may have been for nothing, and a later one be part of it.
+/// Retransmissions up to which an episode may have been spurious, and a later one part of it.
 const FEW: usize = 4;
 
 /// Which evidence undoes a reduction.
@@ -31,12 +31,12 @@ const FEW: usize = 4;
 pub struct UndoConfig {
     /// Duplicate reports.
     pub dsack: DsackUndo,
-    /// Answers that came too early to be a retransmission's.
+    /// Answers that came too early to belong to a retransmission.
     pub eifel: Eifel,
     /// Examination of timeouts.
     pub frto: FrtoDetection,
-    /// Round trips for which duplicates are waited for beyond the one that follows an episode. If there are any, an episode
-    /// that begins meanwhile is one with the last: either both are undone or neither.
+    /// Round trips to wait for duplicate reports beyond the one that follows an episode. If this is not zero, an episode that
+    /// begins meanwhile is merged with the last: either both are undone or neither.
     pub further_round_trips: u8,
 }
 
@@ -58,7 +58,7 @@ pub enum Eifel {
     Off,
     /// By the echoed timestamp.
     Timestamps,
-    /// Also by an answer that came in less than half the least RTT, and in less than half that of any SACKed segment.
+    /// Also by an answer in less than half the minimum RTT, and in less than half that of any SACKed segment.
     TimestampsOrRtt,
 }
 
@@ -68,12 +68,12 @@ pub enum FrtoDetection {
     /// No.
     #[default]
     Off,
-    /// Timeouts that begin an episode are examined.
+    /// Examines timeouts that begin an episode.
     On,
 }
 
 impl UndoConfig {
-    /// Whether a record is worth keeping.
+    /// Returns whether no record needs to be kept.
     pub fn is_off(&self) -> bool {
         *self == Self { further_round_trips: self.further_round_trips, ..Self::default() }
     }
@@ -101,10 +101,10 @@ impl Proof {
     }
 }
 
-/// Whether the retransmissions in doubt are all known.
+/// Whether all retransmissions in doubt are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hope {
-    /// Nothing was sent again yet.
+    /// Nothing was retransmitted yet.
     NothingSent,
     /// They are.
     Open,
@@ -118,23 +118,23 @@ pub struct Undo {
     /// Retransmissions not proven needless.
     doubtful: Vec<SeqRange>,
     hope: Hope,
-    /// The record is of no use once this is acknowledged; unset while the episode lasts.
+    /// The record can be dropped once this is acknowledged; `None` during the episode.
     until: Option<SeqNum>,
-    /// Round trips for which it is kept beyond that.
+    /// Round trips to keep it beyond that.
     further: u8,
-    /// Least round trip of answers that no receiver delays, before the episode.
+    /// Minimum round trip of ACKs that no receiver delays, before the episode.
     prompt_rtt: Option<Duration>,
     /// The examination of the timeout that began the episode.
     pub frto: Frto,
 }
 
 impl Undo {
-    /// An episode begins. `prompt_rtt` is the least round trip so far of answers that no receiver delays.
+    /// Begins an episode. `prompt_rtt` is the minimum round trip so far of ACKs that no receiver delays.
     pub const fn new(frto: Frto, prompt_rtt: Option<Duration>) -> Self {
         Self { doubtful: Vec::new(), hope: Hope::NothingSent, until: None, further: 0, prompt_rtt, frto }
     }
 
-    /// A segment went out again during the episode.
+    /// Notes a retransmission during the episode.
     pub fn on_retransmitted(&mut self, range: SeqRange) {
         match self.hope {
             Hope::Gone => {}
@@ -149,14 +149,14 @@ impl Undo {
         }
     }
 
-    /// The episode ended with `snd_nxt` sent: reports of its duplicates are still on their way.
+    /// Ends the episode with `snd_nxt` sent: reports of its duplicates may still arrive.
     pub fn on_exit(&mut self, config: &UndoConfig, snd_nxt: SeqNum) {
         (self.until, self.further) = (Some(snd_nxt), config.further_round_trips);
         self.frto = Frto::Idle;
     }
 
-    /// Whether no report is waited for any more: what was sent after the episode is acknowledged, and as many round trips as
-    /// were asked for are over.
+    /// Returns whether no further report is awaited: data sent after the episode is acknowledged, and the configured number of
+    /// round trips has passed.
     #[inline]
     pub fn is_stale(&mut self, snd_una: SeqNum, snd_nxt: SeqNum) -> bool {
         if !self.until.is_some_and(|until| snd_una.after(until)) {
@@ -169,8 +169,8 @@ impl Undo {
         false
     }
 
-    /// Another episode begins while reports on this one are waited for. Returns whether they are one from now on: not where
-    /// so much was sent again that it was hardly late, since nothing would then be undone.
+    /// Merges another episode that begins while reports on this one are awaited. Returns whether it did: not if so much was
+    /// retransmitted that it was hardly late, since nothing would then be undone.
     pub fn goes_on(&mut self, config: &UndoConfig) -> bool {
         let hopeful = self.hope == Hope::Open && self.doubtful.len() <= FEW;
         let goes_on = config.further_round_trips > 0 && hopeful;
@@ -180,7 +180,7 @@ impl Undo {
 
     //= specs/rfc9438.md#spurious-congestion-events
     //# Spurious fast retransmits are detected.
-    /// What an acknowledgement proves: its duplicate report, and what it newly delivered.
+    /// Evaluates an acknowledgement: its duplicate report, and what it newly delivered.
     pub fn on_ack(
         &mut self,
         config: &UndoConfig,
@@ -206,8 +206,8 @@ impl Undo {
         proof.filter(|_| self.doubtful.is_empty())
     }
 
-    /// Takes what lies inside `range` off the list; returns whether there was anything. A range twice on the list went
-    /// out twice, and one report speaks of one copy.
+    /// Removes what lies inside `range` from the list; returns whether there was any. A range listed twice was sent twice, and
+    /// one report covers one copy.
     fn clear(&mut self, range: SeqRange) -> bool {
         let found = self.doubtful.iter().position(|doubtful| range.covers(*doubtful));
         let Some(mut at) = found else { return false };
@@ -229,7 +229,7 @@ impl Undo {
     }
 }
 
-/// Whether what delivered this segment, sent twice in all, was its original.
+/// Returns whether the original delivered this segment, which was sent twice in all.
 fn answers_original(
     eifel: Eifel,
     segment: &SentSegment,
@@ -241,7 +241,7 @@ fn answers_original(
         return false;
     }
     match echo {
-        // An echo knows better than a clock.
+        // An echo is more reliable than a clock.
         Some(tsecr) => is_older(tsecr, segment.tsval),
         None => {
             let undelayed = prompt_rtt.is_some_and(|prompt| cx.now.since(segment.xmit.at) < prompt / 2);

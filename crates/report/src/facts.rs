@@ -1,15 +1,15 @@
-//! What the card at the top of the page says of a run: how fast it was, what it sent again, what limited it. Counts and
-//! shares are those of [`trace_io::summary`], which `longhaul run` prints.
+//! The card at the top of the page about a run: how fast it was, what it retransmitted, what limited it. Counts and shares are
+//! those of [`trace_io::summary`], which `longhaul run` prints.
 
 use crate::model::{Run, Table};
 use std::collections::BTreeMap;
 use trace_io::Meta;
 use trace_io::summary::{Count, Dsacks, Limited, Summary};
 
-/// What the summary does not contain.
+/// Facts that the summary does not contain.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
-    /// Whether packets are all that is known: the trace is a capture's.
+    /// Whether only packets are known: the trace is a capture's.
     pub from_packets: bool,
     /// Sequence numbers acknowledged.
     pub acked: u64,
@@ -39,7 +39,7 @@ impl Facts {
         let bytes = |counts: &BTreeMap<String, Count>| counts.values().map(|count| count.bytes).sum::<u64>();
         let again = bytes(&summary.retransmitted) as f64 * 100.0 / (bytes(&summary.sent) as f64).max(1.0);
         let Dsacks { sent, recognised } = summary.dsacks;
-        // One end knows what it recognised, a capture what was sent.
+        // One end knows what it recognised, a capture only what was sent.
         let dsacks = match (meta.ends.len(), recognised > 0 || meta.network.is_some()) {
             (1, _) => format!("{recognised} recognised"),
             (_, true) => format!("{sent} sent, {recognised} recognised"),
@@ -72,7 +72,11 @@ fn why_empty(meta: &Meta, summary: &Summary, tables: &BTreeMap<&'static str, Tab
             why.insert(lane, text);
         }
     };
-    tell("queue", "queue", "Only an emulator knows what waits at the bottleneck, and none told.".to_owned());
+    tell(
+        "queue",
+        "queue",
+        "Only an emulator knows the queue at the bottleneck, and this trace has no emulator.".to_owned(),
+    );
     tell("rtt", "rtt", "No round-trip time was measured.".to_owned());
     tell("rate", "rate", "The sender took no samples of its delivery rate.".to_owned());
     tell("limits", "limits", "The trace does not tell what kept the sender from sending more.".to_owned());
@@ -91,7 +95,7 @@ fn why_empty(meta: &Meta, summary: &Summary, tables: &BTreeMap<&'static str, Tab
     why
 }
 
-/// A capture has what is in packets; rows of what the sender thought would be empty for another reason than that it thought nothing.
+/// Removes rows about the sender's decisions from a capture's run: they would be empty only because packets do not show them.
 fn leave_out_thoughts(run: &mut Run) {
     for name in ["row/early", "row/lost", "row/sack_reordering", "row/reo_wnd", "cwnd", "ssthresh", "reo_wnd", "rate"] {
         if run.tables.get(name).is_some_and(|table| table.rows() == 0) {
@@ -101,10 +105,10 @@ fn leave_out_thoughts(run: &mut Run) {
     }
 }
 
-/// What was moved over which path, without what the path does not do.
+/// Describes the transfer and its path, without effects that the path does not have.
 fn about(meta: &Meta) -> String {
     let nothing = |value: &str| matches!(value, "" | "0" | "0ns" | "0%");
-    // How packets are reordered says nothing where none are.
+    // The mode of reordering means nothing if no packets are reordered.
     let orders = meta.cell.iter().all(|(key, value)| {
         let is_reordering = key.starts_with("path.reorder.") && key != "path.reorder.mode";
         !is_reordering || nothing(value)
@@ -122,7 +126,7 @@ fn about(meta: &Meta) -> String {
     meta.cell.iter().filter_map(setting).chain(profile).chain(seed).collect::<Vec<_>>().join(" · ")
 }
 
-/// What people call a cause of the trace that limits a sender; `None` for the time before there was anything to limit.
+/// Returns the name of a cause that limits a sender; `None` for the time before there was anything to limit.
 pub fn limit_name(by: &str) -> Option<&'static str> {
     Some(match by {
         "cwnd" => "congestion window",
@@ -153,7 +157,7 @@ fn verdict(shares: &[(String, f64)]) -> String {
     format!("Limited by {first} of the time{rest}.")
 }
 
-/// Three digits that count.
+/// Formats three significant digits.
 fn digits(value: f64) -> String {
     let decimals = match value {
         value if value >= 100.0 => 0,

@@ -1,6 +1,6 @@
-//! From the events of a trace to what the lanes show.
+//! Converts the events of a trace to the content of the lanes.
 //!
-//! Looked at is one end's sending, that of the first end which the trace names; of the other end only what it alone knows.
+//! Shows one end's sending, that of the first end named in the trace; of the other end only what it alone knows.
 //! Times are counted from the first record, sequence numbers from the sender's first one and without wrapping.
 
 use crate::facts::{Facts, limit_name};
@@ -12,7 +12,7 @@ use trace::Observer;
 use trace_io::summary::Summarizer;
 use trace_io::{ConnId, Event, Record, Trace};
 
-/// Everything the viewer knows, by name, with its columns beside `t`.
+/// Every table of the viewer, by name, with its columns beside `t`.
 const TABLES: &[(&str, &[(&str, Unit)])] = &[
     ("sent", &[("seq", Seq), ("end", Seq), ("kind", Text), ("cause", Text), ("sent before", Count)]),
     ("acks", &[("ack", Seq)]),
@@ -54,7 +54,7 @@ pub fn from_trace(trace: &Trace) -> Run {
     collector.finish(trace)
 }
 
-/// Sequence numbers without an end: each is taken for the nearest to the highest so far.
+/// Unwraps sequence numbers: each is taken as the one nearest to the highest so far.
 #[derive(Debug, Default)]
 struct Stream {
     highest: Option<(SeqNum, u64)>,
@@ -112,7 +112,7 @@ impl Collector {
     }
 
     fn record(&mut self, record: &Record) {
-        // A file may say anything; what is shown never goes back in time.
+        // A file may contain any times; the page's time never decreases.
         self.now = self.now.max(record.at.since(self.began).as_micros());
         self.summarizer.record(record.at, record.conn, record.event);
         if record.conn == self.sender {

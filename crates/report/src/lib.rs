@@ -1,7 +1,7 @@
-//! Traces as something to look at: one HTML file that holds the viewer and the data, and needs no network access.
+//! Traces as a page: one HTML file with the viewer and the data, which needs no network access.
 //!
-//! The viewer's sources are in `web/`; its build is kept in `assets/viewer.html`, so that cargo needs no Node. What it is
-//! given is [`model`], which [`from_trace`] makes of a trace; [`view`] puts both together.
+//! The viewer's sources are in `web/`; its build is kept in `assets/viewer.html`, so that cargo does not need Node. Its input is
+//! [`model`], which [`from_trace`] builds from a trace; [`view`] combines both.
 #![forbid(unsafe_code)]
 
 mod facts;

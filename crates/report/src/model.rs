@@ -1,4 +1,4 @@
-//! What the viewer is given: runs made of tables, tables made of columns. `web/src/payload.ts` reads the same.
+//! The viewer's input: runs made of tables, tables made of columns. `web/src/payload.ts` reads the same.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -36,7 +36,7 @@ impl Unit {
     }
 }
 
-/// One value on its way into a table.
+/// One value for a table.
 #[derive(Clone, Copy, Debug)]
 pub enum Cell<'a> {
     /// In the column's unit.
@@ -78,7 +78,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// An empty table with a column `t` and these.
+    /// Creates an empty table with a column `t` and these columns.
     pub fn new(columns: &[(&'static str, Unit)]) -> Self {
         let column =
             |&(name, unit)| Column { name, unit, values: Vec::new(), words: Vec::new(), places: HashMap::new() };
@@ -104,7 +104,7 @@ impl Table {
         }
     }
 
-    /// Adds a row unless the last one says the same: a line that holds its value needs no second point.
+    /// Adds a row unless it equals the last one: a line that holds its value needs no second point.
     pub fn step<const N: usize>(&mut self, t: u64, numbers: [u64; N]) {
         let same = |(column, number): (&Column, &u64)| column.values.last() == Some(number);
         if !self.columns[1..].iter().zip(&numbers).all(same) {
@@ -140,12 +140,12 @@ impl Column {
     }
 }
 
-/// One trace, ready to be looked at.
+/// One trace, ready for display.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     /// Short, e.g. the arm.
     pub name: String,
-    /// What was moved over which path.
+    /// What was transferred over which path.
     pub about: String,
     /// Label and value; the first is the headline.
     pub facts: Vec<(String, String)>,
@@ -157,7 +157,7 @@ pub struct Run {
     pub end: u64,
     /// By the names that the viewer knows.
     pub tables: BTreeMap<&'static str, Table>,
-    /// Lane or table, and why it holds nothing.
+    /// Lane or table, and why it is empty.
     pub why_empty: BTreeMap<&'static str, String>,
 }
 

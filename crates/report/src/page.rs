@@ -1,7 +1,7 @@
-//! The file: the viewer's page with the data where the build left an empty place for them.
+//! The file: the viewer's page with the data in the place that the build left empty.
 //!
-//! Numbers are one block of little-endian arrays, deflated and in base64. Most are differences to the row before, which
-//! deflate shrinks to a few bits. All else is JSON beside it.
+//! Numbers are one block of little-endian arrays, deflated and base64-encoded. Most are differences from the previous row, which
+//! deflate shrinks to a few bits. Everything else is JSON beside it.
 
 use crate::model::{Column, Run, Table, Unit};
 use base64::Engine;
@@ -11,9 +11,9 @@ use std::io::{self, Write};
 
 /// The viewer, built from `web/`.
 const VIEWER: &str = include_str!("../assets/viewer.html");
-/// Where its data stand.
+/// The place of its data.
 const PLACE: &str = r#"<script type="application/json" id="longhaul-data">null</script>"#;
-/// Version of what is said there; the viewer refuses any other.
+/// Version of the data format; the viewer rejects any other.
 const FORMAT: u32 = 1;
 
 /// Writes the page that shows these runs on one time axis, the first as A.
@@ -37,7 +37,7 @@ fn data(title: &str, runs: &[Run]) -> io::Result<String> {
     packed.write_all(&block)?;
     let block = base64::engine::general_purpose::STANDARD.encode(packed.finish()?);
     let data = json!({ "format": FORMAT, "title": title, "runs": runs, "block": block });
-    // Within an HTML script nothing but this character can end the data.
+    // Within an HTML script only this character can end the data.
     Ok(data.to_string().replace('<', "\\u003c"))
 }
 
@@ -65,7 +65,7 @@ fn column_json(column: &Column, block: &mut Vec<u8>) -> Value {
     json
 }
 
-/// Appends the values in the least wasteful type, and says which.
+/// Appends the values in the smallest type, and returns its name.
 fn append(column: &Column, block: &mut Vec<u8>) -> &'static str {
     let greatest = column.values.iter().copied().max().unwrap_or(0);
     if let (Unit::Text, Ok(_)) = (column.unit, u8::try_from(greatest)) {

@@ -1,7 +1,7 @@
-//! Instructions of a whole simulated transfer: the event queue, the network, and TCP on both ends.
+//! Counts the instructions of a whole simulated transfer: the event queue, the network, and TCP on both ends.
 //!
-//! `cargo xtask bench` runs it. A thousand full segments cross a bottleneck that loses one packet in a hundred, so the ways of
-//! repair are walked, too.
+//! `cargo xtask bench` runs it. A thousand full segments cross a bottleneck that loses one packet in a hundred, so that the
+//! repair paths run too.
 #![expect(missing_docs, reason = "the macros make public items")]
 
 use base::{Duration, Instant, Rate, Ratio};
@@ -31,7 +31,7 @@ fn scenario(segments: u64) -> Scenario {
     scenario
 }
 
-/// The transfer was one with losses and repairs, and it arrived.
+/// Checks that the transfer had losses and repairs, and completed.
 fn judge(outcome: Outcome) {
     let flow = &outcome.flows[0];
     assert_eq!(flow.bytes_read, flow.bytes_written);
@@ -39,7 +39,7 @@ fn judge(outcome: Outcome) {
     assert!(counters.bytes_retransmitted > 0 && counters.episodes > 0, "{counters:?}");
 }
 
-/// Wants every event and keeps none.
+/// Requests every event and keeps none.
 struct Idle;
 
 impl Observer for Idle {
@@ -49,15 +49,15 @@ impl Observer for Idle {
     }
 }
 
-// What lab and tests run for every cell. It is also one half of the pair that shows that events cost nothing while no
-// observer watches; the other half is the same code without them.
+// The run of lab and tests for every cell. It is also one half of the pair that shows that events cost nothing without an
+// observer; the other half is the same code without events.
 #[library_benchmark]
 #[bench::segments_1000(args = (1_000), setup = scenario, teardown = judge)]
 fn unobserved(scenario: Scenario) -> Outcome {
     run(&scenario, &mut Off).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-// What it costs to make the events, without what becomes of them.
+// The cost of creating the events, without processing them.
 #[library_benchmark]
 #[bench::segments_1000(args = (1_000), setup = scenario, teardown = judge)]
 fn observed(scenario: Scenario) -> Outcome {

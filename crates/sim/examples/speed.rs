@@ -1,4 +1,4 @@
-//! Packets a second of the whole simulator, TCP on both ends: the two corners of the standard experiment.
+//! Prints packets per second of the whole simulator, TCP on both ends: the two corners of the standard experiment.
 //!
 //! `cargo run --release -p longhaul-sim --example speed`
 

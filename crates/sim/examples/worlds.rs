@@ -26,7 +26,7 @@ fn number(first: u64, device: Device) -> u64 {
     for seed in first..first + A_LINE {
         let mut scenario = world::random(seed);
         (scenario.client_device, scenario.server_device) = (device, device);
-        // A frame of several segments is one departure, and the bucket is about segments.
+        // A frame of several segments leaves at once, but the bucket counts segments.
         scenario.burst_limit = None;
         match run(&scenario, &mut digest) {
             Ok(outcome) => totals(&outcome, &mut digest),

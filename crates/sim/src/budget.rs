@@ -1,9 +1,9 @@
-//! Bounds of a run: exhausting one is a failure with a name, never a hang.
+//! Limits of a run: exceeding one is a failure with a name, never a hang.
 
 use base::{Duration, Instant};
 use core::fmt;
 
-/// How much a run may use.
+/// The resources that a run may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetSpec {
     /// Times a node may be served.
@@ -15,8 +15,8 @@ pub struct BudgetSpec {
 }
 
 impl Default for BudgetSpec {
-    /// Far more than any experiment of this project needs, and still finite: some hours of one processor, ten hours of
-    /// virtual time, some gigabytes of packets.
+    /// Far more than any experiment of this project needs, but finite: some hours of one processor, ten hours of virtual time,
+    /// some gigabytes of packets.
     fn default() -> Self {
         Self { steps: 10_000_000_000, virtual_time: Duration::from_secs(36_000), packets_in_flight: 10_000_000 }
     }
@@ -50,7 +50,7 @@ pub(crate) struct Budget {
     steps: u64,
 }
 
-/// Queues are looked at once in so many steps; a step adds no more than a few windows of packets.
+/// Queues are checked once in this many steps; a step adds at most a few windows of packets.
 const QUEUE_CHECK_STEPS: u64 = 256;
 
 impl Budget {
@@ -63,7 +63,7 @@ impl Budget {
         self.steps
     }
 
-    /// One step at `now`; `in_flight` gives the number of packets in the fullest path.
+    /// Counts one step at `now`; `in_flight` returns the number of packets in the fullest path.
     ///
     /// # Errors
     /// Names what is exhausted.

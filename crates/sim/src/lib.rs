@@ -1,11 +1,11 @@
 //! The virtual-time world: nodes that run the real TCP stack, one-way paths between them, applications, and checkers.
 //!
-//! [`run`] takes a [`Scenario`], which is plain data, and gives an [`Outcome`] or a named [`Failure`]. Same scenario, same
-//! bits: this crate has neither clock nor thread, and every random stream is forked from the seed by a label of its own.
+//! [`run`] takes a [`Scenario`], which is plain data, and returns an [`Outcome`] or a named [`Failure`]. The same scenario gives
+//! the same bits: this crate has neither clock nor thread, and every random stream is forked from the seed by a separate label.
 //!
-//! Four checkers watch every run, in experiments as in tests: what was written is what is read (`checker/stream.rs`),
-//! the books of every endpoint balance (`accounting.rs`), data keeps moving (`liveness.rs`), and deadlines lie ahead
-//! (`timers.rs`). A run that does not end is stopped by its [`BudgetSpec`], with a name for what was exhausted.
+//! Four checkers watch every run, in experiments as in tests: the reader gets what was written (`checker/stream.rs`), every
+//! endpoint's invariants hold (`accounting.rs`), data keeps moving (`liveness.rs`), and deadlines lie ahead (`timers.rs`). The
+//! [`BudgetSpec`] stops a run that does not end, and names the exhausted resource.
 #![forbid(unsafe_code)]
 #![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
 

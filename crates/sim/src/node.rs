@@ -1,4 +1,4 @@
-//! A host in the simulated world: a stack, the applications on it, and the paths that lead away.
+//! A host in the simulated world: a stack, its applications, and its outgoing paths.
 
 use crate::device::{Device, Merging};
 use crate::workload::App;
@@ -23,13 +23,13 @@ pub(crate) struct Node {
     pub(crate) apps: Vec<App>,
     /// The stack's next deadline as of the last turn; `Instant::MAX` for none.
     pub(crate) deadline: Instant,
-    /// When the next application wants to act by itself.
+    /// When the next application needs to run without an event.
     pub(crate) app_wake: Instant,
-    /// What the device makes of packets that arrive together.
+    /// How the device treats packets that arrive together.
     pub(crate) merging: Merging,
 }
 
-/// What the applications of a node did.
+/// What the applications of a node did in one step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Served {
     /// Calls of applications.
@@ -39,7 +39,7 @@ pub(crate) struct Served {
 }
 
 impl Node {
-    /// A host with one address. Its random streams are forks of `rng`.
+    /// Creates a host with one address. Its random streams are forks of `rng`.
     pub(crate) fn new(address: IpAddr, device: Device, rng: &Rng) -> Self {
         let mut secret = rng.fork("isn");
         let config = StackConfig {
@@ -59,7 +59,7 @@ impl Node {
         }
     }
 
-    /// The path for a packet with this header.
+    /// Returns the path for a packet with this header.
     #[inline]
     pub(crate) fn route(routes: &[(IpAddr, usize)], header: &[u8]) -> usize {
         if let [(_, only)] = routes {
@@ -70,13 +70,13 @@ impl Node {
         route.unwrap_or_else(|| panic!("no path leads to {to}")).1
     }
 
-    /// When the node wants to be served for its own sake, arrivals aside.
+    /// Returns when the node needs to be served, apart from arrivals.
     #[inline]
     pub(crate) fn wake_at(&self) -> Instant {
         self.deadline.min(self.app_wake)
     }
 
-    /// Hands readiness to the applications and lets those act whose time has come.
+    /// Passes readiness events to the applications and runs those whose time has come.
     pub(crate) fn serve_apps<O: Observer>(&mut self, cx: &mut StackCx<'_, O>) -> Served {
         let (mut calls, mut closings) = (0, 0);
         while let Some(event) = self.stack.poll_event() {
@@ -97,7 +97,7 @@ impl Node {
         Served { calls, closings }
     }
 
-    /// The applications changed their minds.
+    /// Recomputes the wake-up time after applications changed theirs.
     pub(crate) fn renew_app_wake(&mut self) {
         self.app_wake = self.apps.iter().map(App::wake_at).min().unwrap_or(Instant::MAX);
     }
@@ -119,7 +119,7 @@ impl Node {
     fn on_accepted<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn, port: u16) {
         match self.apps.iter_mut().find(|app| app.listens_on() == Some(port)) {
             Some(App::Receiver(receiver)) => receiver.on_accepted(conn),
-            // An old duplicate of a SYN can open a connection that the other end does not know.
+            // An old duplicate of a SYN can open a connection unknown to the other end.
             _ => {
                 self.stack.abort(cx, conn);
                 self.stack.release(cx, conn);
@@ -145,14 +145,14 @@ fn destination(header: &[u8]) -> IpAddr {
     }
 }
 
-/// An observer's view of one node: connection ids are distinguished by node. The observer is shared with what carries
-/// packets away in the same turn.
+/// An observer's view of one node: connection ids include the node. It shares the observer with the code that removes packets in
+/// the same turn.
 pub(crate) struct NodeView<'a, O> {
     pub(crate) inner: &'a RefCell<&'a mut O>,
     pub(crate) node: usize,
 }
 
-/// A connection of a node, as traces name it.
+/// Returns a node's connection as traces name it.
 pub(crate) fn global(node: usize, conn: ConnId) -> ConnId {
     ConnId(node as u32 * CONN_IDS_PER_NODE + conn.0)
 }

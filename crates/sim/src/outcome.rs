@@ -1,4 +1,4 @@
-//! What a run gives: the numbers that measurements are made of, or a failure with a name.
+//! The result of a run: the numbers for measurements, or a failure with a name.
 
 use crate::budget::Resource;
 use base::{Duration, Instant};
@@ -31,9 +31,9 @@ impl Outcome {
 /// One flow of a finished run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowOutcome {
-    /// When the first SYN left.
+    /// Departure of the first SYN.
     pub started: Instant,
-    /// When the receiver's application had read the last byte so far; `None` when it read none.
+    /// When the receiving application read its last byte so far; `None` if it read none.
     pub last_read: Option<Instant>,
     /// Payload bytes that the sending application handed over.
     pub bytes_written: u64,
@@ -46,11 +46,11 @@ pub struct FlowOutcome {
 }
 
 impl FlowOutcome {
-    /// From the first SYN sent to the last byte read: what goodput divides by.
+    /// Returns the time from the first SYN sent to the last byte read: the divisor of goodput.
     pub fn elapsed(&self) -> Option<Duration> {
         Some(self.last_read?.since(self.started))
     }
-    /// Whether everything written was read and both directions ended as they should.
+    /// Returns whether everything written was read and both directions ended normally.
     pub fn is_complete(&self) -> bool {
         let normal = |end: &EndOutcome| end.closed == Some(CloseReason::Normal);
         self.bytes_read == self.bytes_written && normal(&self.sender) && normal(&self.receiver)
@@ -60,7 +60,7 @@ impl FlowOutcome {
 /// One end of a flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EndOutcome {
-    /// How it ended; `None` when it never was, as a server whose client did not get through.
+    /// How it ended; `None` if it never existed, for example a server whose client did not get through.
     pub closed: Option<CloseReason>,
     /// Its state when it ended, totals included.
     pub info: Option<TcpInfo>,
@@ -84,7 +84,7 @@ impl fmt::Display for Side {
     }
 }
 
-/// A run that a checker or the budget ended.
+/// A run stopped by a checker or the budget.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name} at {at} of virtual time, seed {seed}: {cause}", name = cause.name())]
 pub struct Failure {
@@ -96,10 +96,10 @@ pub struct Failure {
     pub cause: Cause,
 }
 
-/// What went wrong. Nodes are numbered as in traces: 0 is the clients', 1 the servers'.
+/// The error found. Nodes are numbered as in traces: 0 is the clients', 1 the servers'.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Cause {
-    /// A node was served again and again at one instant, and nothing moved.
+    /// A node was served repeatedly at one instant without progress.
     #[error("node {node} was served twice at one instant without progress")]
     Livelock {
         /// Which.
@@ -115,7 +115,7 @@ pub enum Cause {
         /// Bytes read before.
         bytes_read: u64,
     },
-    /// Nothing is left to happen, and yet a flow has not ended.
+    /// No event is left, but a flow has not ended.
     #[error("flow {flow} has not ended after {bytes_read} bytes, and no packet or timer is left that could end it")]
     Deadlock {
         /// Which.
@@ -123,7 +123,7 @@ pub enum Cause {
         /// Bytes read before.
         bytes_read: u64,
     },
-    /// The receiver read something else than the sender wrote.
+    /// The receiver read other data than the sender wrote.
     #[error("flow {flow}: {problem}")]
     Stream {
         /// Which.
@@ -131,7 +131,7 @@ pub enum Cause {
         /// How the two differ.
         problem: String,
     },
-    /// The books of an endpoint do not balance.
+    /// An invariant of an endpoint is violated.
     #[error("flow {flow}, {side}: {problem}")]
     Accounting {
         /// Which flow.
@@ -149,7 +149,7 @@ pub enum Cause {
         /// By how much.
         problem: String,
     },
-    /// A deadline that should have been served was not.
+    /// A deadline was missed.
     #[error("node {node} has a deadline at {deadline}, which is in the past")]
     TimerInPast {
         /// Which.
@@ -157,7 +157,7 @@ pub enum Cause {
         /// The deadline.
         deadline: Instant,
     },
-    /// The budget is spent.
+    /// The budget is exhausted.
     #[error("the budget of {what} is spent")]
     BudgetExhausted {
         /// Which of them.

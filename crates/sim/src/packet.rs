@@ -1,7 +1,7 @@
-//! A packet as the simulated paths carry it: the real header, the payload's bytes or their description.
+//! A packet as simulated paths carry it: the real header, and the payload's bytes or their description.
 //!
-//! Packets are boxed, so that moving one through hops and queues moves a pointer, and the boxes go round through a
-//! [`PacketPool`], so that the steady state allocates nothing.
+//! Packets are boxed, so that moving one through hops and queues moves a pointer, and a [`PacketPool`] reuses the boxes, so that
+//! the steady state allocates nothing.
 
 use base::{Instant, SeqNum};
 use core::ops::Range;
@@ -57,7 +57,7 @@ impl SimPacket {
         &self.header[..usize::from(self.header_len)]
     }
 
-    /// What a receiving stack is handed at `at`.
+    /// Returns the frame that a receiving stack gets at `at`.
     #[inline]
     pub fn as_frame(&self, at: Instant) -> RxFrame<'_> {
         let payload = match &self.payload {
@@ -68,7 +68,7 @@ impl SimPacket {
         RxFrame { at, header: self.header(), payload, gso_size, checksum: ChecksumState::Unneeded }
     }
 
-    /// Where the TCP header begins.
+    /// Returns the offset of the TCP header.
     fn tcp_at(&self) -> usize {
         if self.header[0] >> 4 == 4 { usize::from(self.header[0] & 0xf) * 4 } else { 40 }
     }
@@ -85,7 +85,7 @@ impl SimPacket {
         SeqNum(u32::from_be_bytes([self.header[at], self.header[at + 1], self.header[at + 2], self.header[at + 3]]))
     }
 
-    /// What an observer of packets is shown.
+    /// Returns what an observer of packets sees.
     pub(crate) fn as_sent(&self, host: usize) -> PacketSent<'_> {
         let payload = match &self.payload {
             StoredPayload::Pattern { offset, len } => PacketPayload::Stream { offset: *offset, len: *len },
@@ -99,12 +99,12 @@ impl SimPacket {
         self.wire_len - u32::from(self.header_len)
     }
 
-    /// Begins a super-segment that may take in what follows, if another packet may follow this one.
+    /// Begins a super-segment that may absorb later packets, if another packet may follow this one.
     pub(crate) fn begin_merge(&self) -> Option<Merge> {
         Merge::begin(self.header(), self.payload_len())
     }
 
-    /// Takes in the packet that arrived behind this one, if both are parts of one super-segment.
+    /// Absorbs the packet that arrived after this one, if both are parts of one super-segment.
     pub(crate) fn absorb(&mut self, merge: &mut Merge, next: &Self) -> bool {
         let len = next.payload_len();
         let header = &mut self.header[..usize::from(self.header_len)];
@@ -144,7 +144,7 @@ impl SimPacket {
 }
 
 impl StoredPayload {
-    /// Whether the bytes are of one kind and, where that is known, follow each other.
+    /// Returns whether the payloads are of one kind and, where that is known, contiguous.
     fn is_continued_by(&self, next: &Self) -> bool {
         match (self, next) {
             (Self::Pattern { offset, len }, Self::Pattern { offset: next, .. }) => offset + u64::from(*len) == *next,
@@ -164,7 +164,7 @@ impl StoredPayload {
 
 #[cfg(test)]
 impl SimPacket {
-    /// Damage: the payload becomes that of another position.
+    /// Damages the payload: it becomes that of another position.
     pub(crate) fn shift_payload(&mut self, by: u64) {
         if let StoredPayload::Pattern { offset, .. } = &mut self.payload {
             *offset += by;
@@ -189,7 +189,7 @@ impl Packet for Parcel {
         self.clone()
     }
 
-    /// Bytes that are moved do not say where they belong.
+    /// Returns the position in the stream; moved bytes do not reveal it.
     fn stream(&self) -> Option<Range<u64>> {
         match self.payload {
             StoredPayload::Pattern { offset, len: len @ 1.. } => Some(offset..offset + u64::from(len)),
@@ -207,7 +207,7 @@ fn mark_ipv4(header: &mut [u8; MAX_HEADER]) -> bool {
         return false;
     }
     header[1] = before | CE;
-    // The header checksum follows without being computed anew (RFC 1624 §3, eqn. 3).
+    // Updates the header checksum without recomputing it (RFC 1624 §3, eqn. 3).
     let checksum = u16::from_be_bytes([header[10], header[11]]);
     let sum = u32::from(!checksum) + u32::from(!u16::from(before)) + u32::from(header[1]);
     let folded = (sum & 0xffff) + (sum >> 16);
@@ -217,7 +217,7 @@ fn mark_ipv4(header: &mut [u8; MAX_HEADER]) -> bool {
 }
 
 fn mark_ipv6(header: &mut [u8; MAX_HEADER]) -> bool {
-    // The traffic class lies across the first two bytes; its low bits are bits 4 and 5 of the second.
+    // The traffic class spans the first two bytes; its low bits are bits 4 and 5 of the second.
     let capable = header[1] & (CE << 4) != 0;
     if capable {
         header[1] |= CE << 4;
@@ -225,12 +225,12 @@ fn mark_ipv6(header: &mut [u8; MAX_HEADER]) -> bool {
     capable
 }
 
-/// How far a frame is on its way into a path.
+/// A frame's progress on its way into a path.
 #[derive(Debug)]
 pub(crate) enum Entry {
-    /// It is one packet, which has not entered yet.
+    /// It is one packet that has not entered yet.
     Whole,
-    /// It is a super-segment, which the device cuts.
+    /// It is a super-segment that the device splits.
     Cut(Cuts),
     /// The packet has entered.
     Over,
@@ -254,10 +254,10 @@ pub struct PacketPool {
 }
 
 impl PacketPool {
-    /// A packet with what `frame` holds.
+    /// Returns a packet with the contents of `frame`.
     ///
     /// # Panics
-    /// When the frame is a super-segment: a path carries what a device has cut.
+    /// If the frame is a super-segment: a device must split it before a path carries it.
     #[inline]
     pub fn packet(&mut self, frame: &TxFrame<'_>) -> Parcel {
         assert!(frame.gso_size.is_none(), "a super-segment is on a path, and no device has cut it");
@@ -266,7 +266,7 @@ impl PacketPool {
         packet
     }
 
-    /// The next of the packets that `frame` becomes on its way into a path; `None` after the last.
+    /// Returns the next packet of `frame` on its way into a path; `None` after the last.
     #[inline]
     pub(crate) fn next_packet(&mut self, frame: &TxFrame<'_>, entry: &mut Entry) -> Option<Parcel> {
         match entry {
@@ -279,7 +279,7 @@ impl PacketPool {
         }
     }
 
-    /// A packet with the next part of the super-segment in `frame`; `None` after the last.
+    /// Returns a packet with the next part of the super-segment in `frame`; `None` after the last.
     fn part(&mut self, frame: &TxFrame<'_>, cuts: &mut Cuts) -> Option<Parcel> {
         let mut header = [0; MAX_HEADER];
         let header = &mut header[..frame.header.len()];
@@ -300,7 +300,7 @@ impl PacketPool {
         self.free.pop().unwrap_or_else(|| Box::new(SimPacket::empty()))
     }
 
-    /// Takes back a packet that has arrived or was lost.
+    /// Takes back the box of a packet that has arrived or was lost.
     #[inline]
     pub fn put_back(&mut self, packet: Parcel) {
         self.free.push(packet);

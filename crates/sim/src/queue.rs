@@ -1,14 +1,14 @@
-//! When which source is to be served next, in virtual time.
+//! Decides which source to serve next, in virtual time.
 //!
-//! A source has at most one entry, which is moved when its time changes: the queue never holds a stale entry. Order is by
-//! time, and on equal times first armed, first served.
+//! A source has at most one entry, which moves when its time changes: the queue never holds a stale entry. Entries are ordered by
+//! time, and at equal times in the order in which they were armed.
 //!
-//! The entries are a flat array that is searched for its minimum. Sources are nodes (packets wait inside their paths), so
-//! there are a handful, and a search over a handful beats a heap; with many it is still right, only slower.
+//! A flat array holds the entries, and a linear search finds the minimum. Sources are nodes (packets wait inside their paths), so
+//! there are a handful, and searching a handful beats a heap; with many it is still correct, only slower.
 
 use base::Instant;
 
-/// One entry: when, and how long it has been standing. `Instant::MAX` is "never".
+/// One entry: its time, and its age. `Instant::MAX` is "never".
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     at: Instant,
@@ -29,7 +29,7 @@ impl EventQueue {
         Self { entries: vec![Entry { at: Instant::MAX, number: 0 }; sources], next_number: 0 }
     }
 
-    /// Sets the time of `source`, whatever it was; `Instant::MAX` is "never". The same time again keeps its place.
+    /// Sets the time of `source`, replacing any earlier one; `Instant::MAX` is "never". An unchanged time keeps its place.
     #[inline]
     pub fn arm(&mut self, source: usize, at: Instant) {
         let entry = &mut self.entries[source];
@@ -47,7 +47,7 @@ impl EventQueue {
         }
     }
 
-    /// Takes out the first entry: its time and source; `None` when no source is armed.
+    /// Removes and returns the first entry: its time and source; `None` if no source is armed.
     #[inline]
     pub fn pop(&mut self) -> Option<(Instant, usize)> {
         let mut first = 0;

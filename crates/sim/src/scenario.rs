@@ -1,4 +1,4 @@
-//! A simulation as plain data: what a test, an experiment or a failing seed hands to [`run`](crate::run).
+//! A simulation as plain data: the input of [`run`](crate::run) for a test, an experiment or a failing seed.
 
 use crate::budget::BudgetSpec;
 use crate::device::Device;
@@ -9,7 +9,7 @@ use tcp::ValidConfig;
 /// Two nodes, a path each way, and the flows between them. The client sends, the server receives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scenario {
-    /// Where every random stream of the run is forked from.
+    /// The seed of every random stream of the run.
     pub seed: u64,
     /// From the clients' node to the servers'.
     pub forward: PathSpec,
@@ -22,9 +22,9 @@ pub struct Scenario {
     /// How often the books of the endpoints are audited.
     pub audit: AuditSchedule,
     /// How long a flow may go without a byte being read before the run fails as stalled. [`stall_limit`](crate::stall_limit)
-    /// computes what luck alone does not exceed.
+    /// computes a limit that bad luck alone does not exceed.
     pub stall_after: Duration,
-    /// What every sender's departures have to fit; `None` where nothing is asked.
+    /// The limit for every sender's departures; `None` for no check.
     pub burst_limit: Option<BurstLimit>,
     /// When the run is over.
     pub until: Until,
@@ -36,11 +36,11 @@ pub struct Scenario {
     pub server_device: Device,
 }
 
-/// A stall in an experiment: longer than any back-off that some loss leads to, and shorter than any user would wait.
+/// A stall in an experiment: longer than any back-off after a few losses, and shorter than any user would wait.
 const STALL_AFTER: Duration = Duration::from_secs(300);
 
 impl Scenario {
-    /// A scenario without flows, with the default budget, audited as experiments are, on IPv4, with plain devices.
+    /// Creates a scenario without flows, with the default budget, an experiment's audit schedule, on IPv4, with plain devices.
     pub fn new(seed: u64, forward: PathSpec, reverse: PathSpec) -> Self {
         Self {
             seed,
@@ -79,7 +79,7 @@ pub struct FlowSpec {
 }
 
 impl FlowSpec {
-    /// A flow that starts at once, between applications that take all they can get, without moving bytes.
+    /// Creates a flow that starts at once, between applications without limits, and does not move bytes.
     pub fn new(client: ValidConfig, server: ValidConfig, workload: Workload) -> Self {
         Self {
             client,
@@ -107,19 +107,19 @@ pub enum Workload {
 pub enum AppPace {
     /// As much as there is, as soon as it can.
     Unlimited,
-    /// At most so much at regular times. A slow reader closes its window; a slow writer sends small segments.
+    /// At most this much at regular times. A slow reader closes its window; a slow writer sends small segments.
     Chunks {
         /// Bytes each time.
         bytes: u64,
-        /// Time between two; not zero.
+        /// Time between two chunks; not zero.
         every: Duration,
     },
 }
 
-/// How the payload crosses the world.
+/// How payload travels through the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carriage {
-    /// By position in a known pattern: no byte is moved, each one is accounted for.
+    /// By position in a known pattern: no byte is moved, but each one is accounted for.
     Described,
     /// As bytes of the same pattern, through real buffers; each one is compared.
     Bytes,
@@ -130,7 +130,7 @@ pub enum Carriage {
 pub enum AuditSchedule {
     /// After every step.
     EveryStep,
-    /// When a recovery episode begins or a timer had to help, and once per window of packets.
+    /// When a recovery episode begins or a timer was needed, and once per window of packets.
     EpisodeEdges,
 }
 
@@ -151,7 +151,7 @@ pub struct BurstLimit {
 pub enum Until {
     /// When both ends of every flow have reported their end.
     Closed,
-    /// When nothing is left to happen: TIME-WAIT is over and the last stray packet has arrived.
+    /// When no event is left: TIME-WAIT is over and the last stray packet has arrived.
     Quiet,
 }
 

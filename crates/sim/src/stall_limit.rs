@@ -1,13 +1,13 @@
 //! How long bad luck alone may keep a flow silent: the stall limit of a random world.
 //!
-//! A limit that is the same for all worlds is too short for some, where a healthy sender waits through many back-offs, and
-//! hides faults in the others. This one follows from the world. An attempt to repair the hole that a reader waits for fails if
-//! the path loses the segment or its answer; the limit is the time of so many failures in a row that luck explains them with a
-//! probability below 1e-9, over all attempts that the run's budget allows.
+//! A constant limit for all worlds is too short for some, where a healthy sender waits through many back-offs, and hides faults
+//! in the others. This one is computed from the world. An attempt to repair the hole that a reader waits for fails if the path
+//! loses the segment or its answer; the limit is the time of as many failures in a row as luck explains with a probability of at
+//! least 1e-9, over all attempts that the run's budget allows.
 //!
-//! Where the path also refuses packets for want of buffer, or a receiver discards what it has no block for, no probability is
-//! known, and a sender may back off through its own bursts. There, and whenever it is shorter, the limit is the time after which
-//! an endpoint gives up by itself.
+//! Where the path also drops packets for lack of buffer, or a receiver discards data for which it has no block, no probability is
+//! known, and a sender may back off because of its own bursts. There, and whenever it is shorter, the limit is the time after
+//! which an endpoint gives up.
 
 use crate::scenario::{AppPace, FlowSpec, Scenario};
 use base::{Duration, Ratio};
@@ -16,16 +16,16 @@ use tcp::ValidConfig;
 
 /// Fixed-point one. Probabilities are rounded up.
 const ONE: u128 = 1_000_000_000_000_000_000;
-/// The probability with which luck may reach the limit, per run: 1e-9.
+/// The probability per run with which luck may reach the limit: 1e-9.
 const LUCK: u128 = ONE / 1_000_000_000;
 /// No acknowledgement is delayed longer (RFC 9293 MUST-58).
 const ACK_DELAY: Duration = Duration::from_millis(500);
-/// A smoothed RTT and four times a variation are at most five times the longest round trip.
+/// A smoothed RTT plus four times a variation is at most five times the longest round trip.
 const RTO_OF_RTT: u32 = 5;
 /// Largest IP packet, bytes.
 const PACKET: u64 = 1_500;
 
-/// The time without a byte read that luck alone exceeds with a probability below 1e-9 in a whole run of `scenario`.
+/// Returns the time without a byte read that luck alone exceeds with a probability below 1e-9 in a whole run of `scenario`.
 pub fn stall_limit(scenario: &Scenario) -> Duration {
     let longest = |of: &dyn Fn(&FlowSpec) -> Duration| scenario.flows.iter().map(of).max().unwrap_or_default();
     let rtt = round_trip(scenario);
@@ -36,11 +36,11 @@ pub fn stall_limit(scenario: &Scenario) -> Duration {
     pauses + probes + rtt + back_offs
 }
 
-/// The time of all failures that luck explains.
+/// Returns the time of all failures that luck explains.
 fn back_offs(scenario: &Scenario, cfg: &ValidConfig, rtt: Duration) -> Duration {
     let gives_up_after = cfg.retries.data.max(cfg.retries.syn).max(cfg.retries.syn_ack) + 1;
     let Some(failures) = failures(scenario) else { return cfg.rto.max * gives_up_after };
-    // Data begins with three seconds where a SYN was lost (RFC 6298 §5.7).
+    // Data begins with a timeout of three seconds if a SYN was lost (RFC 6298 §5.7).
     let first = cfg.rto.initial.max(Duration::from_secs(3)).max(rtt * RTO_OF_RTT).max(cfg.rto.min);
     let mut timeout = first.clamp_between(cfg.rto.min, cfg.rto.max);
     let mut sum = Duration::ZERO;
@@ -51,7 +51,7 @@ fn back_offs(scenario: &Scenario, cfg: &ValidConfig, rtt: Duration) -> Duration 
     sum
 }
 
-/// Failures in a row that luck explains; `None` where failures are not a matter of luck.
+/// Returns the failures in a row that luck explains; `None` if failures are not random.
 fn failures(scenario: &Scenario) -> Option<u32> {
     let paths = [&scenario.forward, &scenario.reverse];
     if paths.iter().any(|path| path.rate.is_some() && path.buffer != Buffer::Unlimited) {
@@ -65,7 +65,7 @@ fn failures(scenario: &Scenario) -> Option<u32> {
     if fails >= ONE {
         return None;
     }
-    // Each step of the budget could be where a row of failures begins.
+    // A row of failures could begin at each step of the budget.
     let mut luck = u128::from(scenario.budget.steps).saturating_mul(ONE);
     let mut failures = 0;
     while luck > LUCK {
@@ -80,13 +80,13 @@ fn failures(scenario: &Scenario) -> Option<u32> {
     Some(failures + certain as u32)
 }
 
-/// Whether a receiver may have no block left for what its largest window admits: every second segment missing.
+/// Returns whether a receiver may run out of blocks within its largest window: every second segment missing.
 fn may_discard(cfg: &ValidConfig) -> bool {
     let segment = cfg.options.mss_max.map_or(1_460, Into::into);
     cfg.receive.reassembly_max.is_some_and(|blocks| blocks < cfg.receive.window.largest() / (2 * segment))
 }
 
-/// The chance that a packet is lost, whatever happened before.
+/// Returns the probability that a packet is lost, whatever happened before.
 fn worst_loss(loss: &LossSpec) -> u128 {
     let parts = |ratio: Ratio| u128::from(ratio.num()) * ONE / u128::from(ratio.den()) + 1;
     match loss {
@@ -97,7 +97,7 @@ fn worst_loss(loss: &LossSpec) -> u128 {
     .min(ONE)
 }
 
-/// Packets that are lost by their place, which may all be attempts at one hole.
+/// Counts packets lost by their position, all of which may be attempts at one hole.
 fn certain_losses(path: &PathSpec) -> usize {
     let masked = if let LossSpec::Mask(mask) = &path.loss { mask.len() } else { 0 };
     masked + path.drops.len()
@@ -120,7 +120,7 @@ fn one_way(path: &PathSpec, scenario: &Scenario) -> Duration {
     path.delay + jitter + reorder + drain(path, scenario)
 }
 
-/// Longest time in the queue. One without a limit holds at most what receivers let senders keep in flight, which this does not
+/// Returns the longest time in the queue. One without a limit holds at most what receivers allow in flight, which this does not
 /// guess: the upper bound of the timeout then decides.
 fn drain(path: &PathSpec, scenario: &Scenario) -> Duration {
     let Some(rate) = path.rate else { return Duration::ZERO };
@@ -155,7 +155,7 @@ mod tests {
         scenario
     }
 
-    /// A million chances of a row of failures, and one in a thousand million to be met: 1e-15 for each.
+    /// A million chances for a row of failures, and a total probability of 1e-9: 1e-15 for each.
     #[test_case(LossSpec::None => Some(1); "no luck is needed")]
     #[test_case(LossSpec::Bernoulli(Ratio::new(1, 1_000).unwrap()) => Some(6); "one packet in a thousand: just above 1e-15 after five")]
     #[test_case(LossSpec::Bernoulli(Ratio::new(1, 10).unwrap()) => Some(16); "one in ten")]

@@ -1,7 +1,7 @@
 //! From a scenario to nodes and paths: here two nodes with one path each way.
 //!
-//! Every random stream is forked from the seed by a label of its own (`link/a→b/loss`, `node/a/stack`), so that nothing
-//! a scenario adds shifts what others draw, and two scenarios that differ in their endpoints only meet the same weather.
+//! Every random stream is forked from the seed by a separate label (`link/a→b/loss`, `node/a/stack`), so that additions to a
+//! scenario do not shift what others draw, and two scenarios that differ only in their endpoints meet the same random conditions.
 
 use crate::node::Node;
 use crate::packet::Parcel;
@@ -21,7 +21,7 @@ pub(crate) const SERVERS: usize = 1;
 pub(crate) const FIRST_PORT: u16 = 5_001;
 /// Most flows of a scenario; their ports must stay clear of the ephemeral ones.
 const MAX_FLOWS: usize = 10_000;
-/// Old duplicates of SYNs may open connections beside the one that is meant.
+/// Old duplicates of SYNs may open connections in addition to the intended one.
 const BACKLOG: u32 = 1024;
 
 /// A path and the nodes it joins.
@@ -30,11 +30,11 @@ pub(crate) struct Link {
     pub(crate) path: Path<Parcel>,
     pub(crate) from: usize,
     pub(crate) to: usize,
-    /// How long the device at its end may keep packets before it hands them over.
+    /// How long the device at its end may hold packets before it delivers them.
     pub(crate) hold: Duration,
 }
 
-/// Where the two applications of a flow are.
+/// The location of a flow's two applications.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlowEnds {
     /// Node and index among its applications.
@@ -52,7 +52,7 @@ pub(crate) struct Topology {
 }
 
 impl Link {
-    /// When its end wants to be served: the device may keep what has arrived for a while.
+    /// Returns when its end needs to be served: the device may hold arrived packets for a while.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Instant {
         self.path.next_deadline().map_or(Instant::MAX, |at| at + self.hold)
@@ -63,7 +63,7 @@ impl Topology {
     /// Builds what `scenario` describes.
     ///
     /// # Panics
-    /// When the scenario has more than 10,000 flows, or loses segments by position where positions say too little.
+    /// If the scenario has more than 10,000 flows, or loses segments by ambiguous positions.
     pub(crate) fn new(scenario: &Scenario) -> Self {
         assert!(scenario.flows.len() <= MAX_FLOWS, "at most {MAX_FLOWS} flows");
         assert!(positions_are_known(scenario), "losses by position need a single flow whose bytes are described");
@@ -117,7 +117,7 @@ impl Topology {
         }
     }
 
-    /// Whether nothing more will come of a flow.
+    /// Returns whether a flow has come to its end.
     pub(crate) fn has_ended(&self, flow: usize) -> bool {
         let FlowEnds { sender, receiver } = self.flows[flow];
         let closed = |(node, app): (usize, usize)| self.nodes[node].apps[app].end().closed();
@@ -130,7 +130,7 @@ impl Topology {
     }
 }
 
-/// Whether nothing is lost by its position, or a position names the data of one flow.
+/// Returns whether nothing is lost by position, or a position names the data of one flow.
 fn positions_are_known(scenario: &Scenario) -> bool {
     let asked_for = !(scenario.forward.drops.is_empty() && scenario.reverse.drops.is_empty());
     !asked_for || matches!(&scenario.flows[..], [flow] if flow.carriage == Carriage::Described)

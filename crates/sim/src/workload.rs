@@ -1,7 +1,7 @@
 //! The applications of the simulated world: a client that writes, a server that reads.
 //!
-//! They use the stack as any application does, through its calls and events, and they run after the turn that notified them.
-//! Time enters as the moments at which an application wants to act by itself: to start, to write or read the next chunk, to
+//! They use the stack like any application, through its calls and events, and they run after the turn that notified them.
+//! Time enters as the moments at which an application acts without an event: to start, to write or read the next chunk, to
 //! stop.
 
 mod end;
@@ -27,7 +27,7 @@ pub(crate) enum App {
 }
 
 impl App {
-    /// When it wants to act by itself; `Instant::MAX` for never.
+    /// Returns when it needs to act without an event; `Instant::MAX` for never.
     pub(crate) fn wake_at(&self) -> Instant {
         match self {
             Self::Sender(sender) => sender.wake_at(),
@@ -35,7 +35,7 @@ impl App {
         }
     }
 
-    /// Its time has come.
+    /// Acts at its time.
     pub(crate) fn on_wake<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
         match self {
             Self::Sender(sender) => sender.on_wake(stack, cx),
@@ -43,7 +43,7 @@ impl App {
         }
     }
 
-    /// Its connection has something to say.
+    /// Handles an event of its connection.
     pub(crate) fn on_event<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, event: ConnEvent) {
         match self {
             Self::Sender(sender) => sender.on_event(stack, cx, event),
@@ -60,7 +60,7 @@ impl App {
         }
     }
 
-    /// Whether it sends from local port `local` to `remote`: the server's port identifies the flow.
+    /// Returns whether it sends from local port `local` to `remote`: the server's port identifies the flow.
     pub(crate) fn sends_from(&self, local: u16, remote: u16) -> bool {
         match self {
             Self::Sender(sender) => sender.port() == remote,

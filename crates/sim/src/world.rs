@@ -1,9 +1,9 @@
-//! The loop of virtual time: the next event, the clock, one turn of the node it belongs to, its applications, the
-//! checkers, the budget.
+//! The loop of virtual time: takes the next event, sets the clock, runs one turn of its node and its applications, then the
+//! checkers and the budget.
 //!
-//! A node's entry in the queue is the earliest of its stack's deadline, its applications' and the arrivals on the paths
-//! that lead to it. All packets that arrive at one instant enter one turn together. What the applications do after a turn
-//! may make another one necessary, at the same instant.
+//! A node's entry in the queue is the earliest of the deadlines of its stack and applications and the arrivals on its incoming
+//! paths. All packets that arrive at one instant enter one turn together. The applications' actions after a turn may require
+//! another one, at the same instant.
 
 use crate::budget::Budget;
 use crate::checker::{Checkers, Progress, Timers};
@@ -24,7 +24,7 @@ use trace::{ConnId, Event, Observer};
 /// ([`CONN_IDS_PER_NODE`](crate::CONN_IDS_PER_NODE)).
 ///
 /// # Errors
-/// When a checker finds something wrong or the budget is spent.
+/// If a checker finds an error or the budget is exhausted.
 pub fn run<O: Observer>(scenario: &Scenario, observer: &mut O) -> Result<Outcome, Failure> {
     run_in(Topology::new(scenario), scenario, observer)
 }
@@ -46,13 +46,13 @@ struct Lost {
 /// A packet that entered the network, kept until the observer can receive the report.
 struct Entered {
     link: usize,
-    /// What waits in the link's queues afterwards.
+    /// Bytes in the link's queues after that.
     backlog: u64,
     moved: Option<(&'static str, Moved)>,
     tag: Tag,
 }
 
-/// What to report of a packet that is on its way.
+/// What to report about a packet in flight.
 struct Tag {
     seq: SeqNum,
     len: Bytes,
@@ -111,7 +111,7 @@ impl<'a, O: Observer> World<'a, O> {
         self.run_with(|_| {})
     }
 
-    /// Runs to the end; `tamper` may break something after each step, to see that a checker notices.
+    /// Runs to the end; `tamper` may break something after each step, to verify that a checker notices.
     fn run_with(&mut self, mut tamper: impl FnMut(&mut Topology)) -> Result<Outcome, Cause> {
         while let Some((at, node)) = self.queue.pop() {
             assert!(at >= self.now, "an event in the past");
@@ -135,7 +135,7 @@ impl<'a, O: Observer> World<'a, O> {
         Ok(self.outcome())
     }
 
-    /// A flow of which something more is to come.
+    /// Returns a flow that has not ended.
     fn open_flow(&self) -> Option<usize> {
         (0..self.topology.flows.len()).find(|flow| !self.topology.has_ended(*flow))
     }
@@ -178,7 +178,7 @@ impl<'a, O: Observer> World<'a, O> {
         links.fold(node.wake_at(), Instant::min)
     }
 
-    /// Everything that reaches the node by now.
+    /// Collects everything that reaches the node by now.
     #[inline]
     fn take_arrivals(&mut self, index: usize) {
         let Self { topology: Topology { nodes, links, .. }, pool, lost, arrivals, now, .. } = self;
@@ -193,7 +193,7 @@ impl<'a, O: Observer> World<'a, O> {
         }
     }
 
-    /// One turn; how many frames left in it. The arrivals are used up.
+    /// Runs one turn; returns how many frames left in it. Consumes the arrivals.
     #[inline]
     fn turn(&mut self, index: usize) -> usize {
         let Self {
@@ -252,7 +252,7 @@ impl<'a, O: Observer> World<'a, O> {
         }
     }
 
-    /// Reports packets that the network lost to the observer, in the name of the connections that sent them.
+    /// Reports packets lost in the network to the observer, under the connections that sent them.
     fn report_lost(&mut self) {
         for Lost { link, hop, cause, packet } in self.lost.drain(..) {
             let sender = self.topology.links[link].from;
@@ -286,7 +286,7 @@ fn flow_outcome(topology: &Topology, flow: usize) -> FlowOutcome {
     }
 }
 
-/// A lost packet goes back to the pool, at once or after the observer has seen it.
+/// Returns a lost packet to the pool, at once or after the observer has seen it.
 #[inline]
 fn discard<O: Observer>(pool: &mut PacketPool, lost: &mut Vec<Lost>, packet: Lost) {
     if O::ENABLED {

@@ -10,7 +10,7 @@ use tcp::Config;
 use tcp::config::ReceiveWindowConfig;
 use trace::Off;
 
-/// Allocations and packets of one transfer that the receiver's window keeps from losing anything.
+/// Returns allocations and packets of one transfer, in which the receiver's window prevents losses.
 fn cost(bytes: u64) -> (u64, u64) {
     let mut config = Config::default();
     config.receive.window = ReceiveWindowConfig::Fixed { bytes: 200_000 };

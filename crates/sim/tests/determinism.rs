@@ -1,4 +1,4 @@
-//! Same scenario, same bits: the whole trace, line by line, and the outcome.
+//! The same scenario gives the same bits: the whole trace, line by line, and the outcome.
 
 use base::{Duration, Rate, Ratio};
 use netem::{Buffer, Jitter, JitterKind, LossSpec, PathSpec, ReorderSpec};

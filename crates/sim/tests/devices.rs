@@ -1,5 +1,5 @@
-//! Devices that take and deliver super-segments: what leaves a stack as one frame travels as packets, and what arrives together
-//! is handed over as one.
+//! Devices that accept and deliver super-segments: one frame from a stack travels as packets, and packets that arrive together
+//! are delivered as one frame.
 
 use base::{Bytes, Duration, Instant, Rate, Ratio, Rng};
 use netem::{Buffer, Jitter, JitterKind, LossSpec, PathSpec, ReorderSpec};
@@ -24,7 +24,7 @@ fn on(device: Device, scenario: Scenario) -> Scenario {
     Scenario { client_device: device, server_device: device, ..scenario }
 }
 
-/// The largest of each, bytes: payload of a segment as it left a stack and as it was handed to one, and a packet on a path.
+/// The largest sizes, in bytes: payload of a segment sent by a stack and delivered to one, and a packet on a path.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Largest {
     sent: Bytes,
@@ -105,7 +105,7 @@ fn behind_a_bottleneck_packets_are_merged_that_arrive_within_the_wait() {
     assert!((2 * 1_400..=4 * 1_460).contains(&merged), "{merged}");
 }
 
-/// A path with everything that a path can do to packets.
+/// A path with every effect that a path can have on packets.
 fn rough(seed: u64) -> PathSpec {
     let mut rng = Rng::new(seed).fork("rough");
     let of_hundred = |rng: &mut Rng, most: u64| Ratio::new(rng.below(most), 100).expect("not more than one");
@@ -120,7 +120,7 @@ fn rough(seed: u64) -> PathSpec {
     }
 }
 
-/// All checkers look on, after every step.
+/// All checkers run, after every step.
 #[test]
 fn what_is_written_is_read_over_rough_paths() {
     for seed in 0..60 {

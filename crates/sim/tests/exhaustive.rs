@@ -1,6 +1,6 @@
-//! Every way to lose some of twelve segments, for every detector, with and without tail loss probes, sending by `pipe` and
-//! by proportional rate reduction: is it repaired without a timeout, in how many round trips, and with how many needless
-//! retransmissions? The tables are snapshots that people can read.
+//! Every way to lose some of twelve segments, for every detector, with and without tail loss probes, sending by `pipe` and by
+//! proportional rate reduction: is the loss repaired without a timeout, in how many round trips, and with how many needless
+//! retransmissions? The tables are snapshots for human readers.
 
 use base::{Duration, Rate};
 use core::fmt::Write;
@@ -19,7 +19,7 @@ const ONE_WAY: Duration = Duration::from_millis(50);
 fn config(recovery: RecoveryConfig) -> ValidConfig {
     let mut config = Config { recovery, ..Config::default() };
     config.cc.initial_window = cc::InitialWindow::plain(SEGMENTS);
-    // Far beyond what any recovery takes, so that a timeout cannot be mistaken for one.
+    // Far beyond the duration of any recovery, so that a timeout cannot be mistaken for one.
     config.rto.min = Duration::from_secs(3);
     config.rto.initial = Duration::from_secs(3);
     config.validate().expect("within bounds")
@@ -59,7 +59,7 @@ fn table(recovery: RecoveryConfig) -> String {
         let counters = flow.sender.info.expect("connected").counters;
         let row = &mut rows[mask.count_ones() as usize];
         row.masks += 1;
-        // A probe that finds its answer on the way is a needless retransmission, too.
+        // A probe that crosses its answer on the way is a needless retransmission too.
         row.needless += counters.bytes_retransmitted / SMSS - u64::from(mask.count_ones());
         if counters.timeouts == 0 {
             row.without_timeout += 1;

@@ -1,4 +1,4 @@
-//! Where the slow starts end over a real path: the notes of the controllers, as the endpoint traces them.
+//! Where each slow start ends over a real path: the controllers' notes, as the endpoint traces them.
 //!
 //! 10 Mbit/s, 100 ms, a queue of two bandwidth-delay products, 2 MB; times in nanoseconds of virtual time. The path holds 125 kB.
 

@@ -1,7 +1,7 @@
-//! Ten canonical stories as event streams: what a change of behaviour looks like, readable in a diff.
+//! Ten canonical runs as event streams: a change of behaviour becomes readable in a diff.
 //!
-//! Times are in nanoseconds of virtual time; connection 0 is the sender's, 1,000,000 the receiver's. The path carries
-//! 10 Mbit/s with 50 ms each way, unless the story says otherwise.
+//! Times are in nanoseconds of virtual time; connection 0 is the sender's, 1,000,000 the receiver's. The path carries 10 Mbit/s
+//! with 50 ms each way, unless a test says otherwise.
 
 use base::{Duration, Rate, Ratio};
 use netem::{Buffer, LossSpec, PathSpec, ReorderSpec};

@@ -1,5 +1,5 @@
-//! The law of windows: on a path without loss, goodput is the smaller of what the path carries and one receive window per
-//! round trip, whatever the sender would do (RFC 7323 §1.1). And what windows that grow let slow start do to a queue.
+//! The law of windows: on a path without loss, goodput is the smaller of the path's rate and one receive window per round trip,
+//! whatever the sender attempts (RFC 7323 §1.1). And how growing windows let slow start affect a queue.
 
 use base::{Duration, Rate, Ratio};
 use core::ops::RangeInclusive;
@@ -21,7 +21,7 @@ fn transfer(receive: ReceiveConfig, there: PathSpec, bytes: u64) -> Outcome {
     run(&scenario, &mut trace::Off).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-/// Goodput in bits per second over fifty round trips and more, of a receiver whose window is `bytes` at first.
+/// Returns goodput in bits per second over at least fifty round trips, for a receiver whose window is `bytes` at first.
 fn goodput(receive: ReceiveConfig, rate: u64, delay: Duration, bytes: u64) -> u64 {
     let there = PathSpec { rate: Rate::from_bits_per_sec(rate), ..PathSpec::ideal(delay / 2) };
     let outcome = transfer(receive, there, bytes);
@@ -29,14 +29,14 @@ fn goodput(receive: ReceiveConfig, rate: u64, delay: Duration, bytes: u64) -> u6
     bytes * 8 * 1_000_000 / elapsed.as_micros()
 }
 
-/// A window that stays, offered whole to a reader that keeps up: an ACK covers two segments.
+/// A fixed window, offered whole to a reader that keeps up: an ACK covers two segments.
 fn fixed(bytes: u32) -> ReceiveConfig {
     let window = ReceiveWindowConfig::Fixed { bytes };
     ReceiveConfig { window, spare_segments: 2, ..ReceiveConfig::default() }
 }
 
-/// `window` bytes a round trip, but no more than `rate` leaves beside headers. A round trip is the path's delay and the time of
-/// the two frames an ACK waits for.
+/// `window` bytes per round trip, but at most the payload part of `rate`. A round trip is the path's delay plus the time of the
+/// two frames for which an ACK waits.
 fn law(window: u64, rate: u64, delay: Duration) -> u64 {
     let frames_us = 2 * MTU * 8 * 1_000_000 / rate;
     (window * 8 * 1_000_000 / (delay.as_micros() + frames_us)).min(rate * MSS / MTU)
@@ -61,14 +61,14 @@ fn goodput_is_the_smaller_of_the_rate_and_a_window_per_round_trip(bytes: u32, ra
     is_within_five_percent(fixed(bytes), u64::from(bytes), rate, Duration::from_micros(delay_us));
 }
 
-/// The SYN shows 16,384 bytes; with segments of 1460 they become 17,520.
+/// The SYN advertises 16,384 bytes; with segments of 1460 they become 17,520.
 #[test]
 fn a_window_that_is_rounded_up_to_segments_is_worth_as_many() {
     let receive = ReceiveConfig { rounding: WindowRounding::Segments, ..fixed(16_384) };
     is_within_five_percent(receive, 17_520, 100_000_000, Duration::from_millis(70));
 }
 
-/// 100 Mbit/s, 25 ms and a queue of one product of the two, 208 packets: packets lost to the queue, and bytes of the window in
+/// 100 Mbit/s, 25 ms and a queue of one product of the two, 208 packets: returns packets lost to the queue, and the window in
 /// hundredths of that product.
 fn overshoot(window: ReceiveWindowConfig) -> (u64, u64) {
     let rate = Rate::from_bits_per_sec(100_000_000);
@@ -83,8 +83,8 @@ const fn steps(num: u64, den: u64, factor_percent: u32) -> ReceiveWindowConfig {
     ReceiveWindowConfig::Stepped(SteppedConfig { initial: 64_240, level: WindowLevel::Normal, share, factor_percent })
 }
 
-/// The round trip of the handshake is one without a queue, so what a round trip delivers is one product at most; a window that
-/// becomes no more than twice that cannot overflow the queue.
+/// The handshake's round trip has no queueing delay, so a round trip delivers at most one product; a window of at most twice that
+/// cannot overflow the queue.
 #[test_case(steps(3, 4, 150), 100..=150; "cautious")]
 #[test_case(steps(1, 2, 200), 180..=200; "doubling")]
 fn a_window_that_grows_by_such_steps_keeps_slow_start_within_the_queue(

@@ -1,4 +1,4 @@
-//! The table of functions that packetdrill and a shared object share: its layout, in the order of its fields.
+//! The table of functions that packetdrill and a shared object share: its layout, with the fields in order.
 //!
 //! packetdrill looks up one symbol, [`crate::packetdrill_interface_init`], hands it a zeroed [`Interface`] and calls the
 //! stack through what it finds there. Conventions are POSIX's: a failed call returns -1 and leaves its error in `errno`.
@@ -11,7 +11,7 @@ use libc::{sockaddr, socklen_t, ssize_t, timeval, timezone, useconds_t};
 pub type FreeFn = unsafe extern "C" fn(*mut c_void);
 /// `socket(domain, type, protocol)`.
 pub type SocketFn = unsafe extern "C" fn(*mut c_void, c_int, c_int, c_int) -> c_int;
-/// `bind` and `connect`: an address of the caller.
+/// `bind` and `connect`: take an address from the caller.
 pub type AddressFn = unsafe extern "C" fn(*mut c_void, c_int, *const sockaddr, socklen_t) -> c_int;
 /// `listen(fd, backlog)` and `shutdown(fd, how)`.
 pub type NumberFn = unsafe extern "C" fn(*mut c_void, c_int, c_int) -> c_int;
@@ -51,8 +51,8 @@ pub type SetOptionFn = unsafe extern "C" fn(*mut c_void, c_int, c_int, c_int, *c
 pub type PollFn = unsafe extern "C" fn(*mut c_void, *mut pollfd, nfds_t, c_int) -> c_int;
 /// A packet for the stack: a complete IP packet with correct checksums.
 pub type NetdevSendFn = unsafe extern "C" fn(*mut c_void, *const c_void, size_t) -> c_int;
-/// The stack's next packet. The length is the room on entry and the packet's on return, zero when none will come; the last
-/// argument receives the moment it was sent, microseconds of the same clock as `gettimeofday`.
+/// The stack's next packet. On entry the length is the room available, on return the packet's length, or zero when no packet will
+/// come; the last argument receives the time it was sent, in microseconds of the same clock as `gettimeofday`.
 pub type NetdevReceiveFn = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut size_t, *mut c_longlong) -> c_int;
 /// `usleep(microseconds)`.
 pub type UsleepFn = unsafe extern "C" fn(*mut c_void, useconds_t) -> c_int;
@@ -69,7 +69,7 @@ pub type PipeFn = unsafe extern "C" fn(*mut c_void, *mut c_int) -> c_int;
 /// `splice(in, in_offset, out, out_offset, len, flags)`; it returns an `int`.
 pub type SpliceFn = unsafe extern "C" fn(*mut c_void, c_int, *mut i64, c_int, *mut i64, size_t, c_uint) -> c_int;
 
-/// The exported function: `flags` is what the user gave as `--so_flags`, or null.
+/// The exported function: `flags` is what the user passed as `--so_flags`, or null.
 pub type InitFn = unsafe extern "C" fn(*const c_char, *mut Interface);
 
 /// `struct packetdrill_interface`: the order of the fields is the contract.

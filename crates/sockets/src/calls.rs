@@ -1,4 +1,4 @@
-//! The calls that wait, put together from attempts and patience.
+//! The blocking calls: repeated attempts, for as long as the caller is willing to wait.
 
 use crate::host::Host;
 use crate::reports::Told;
@@ -12,12 +12,12 @@ use std::os::fd::RawFd;
 use tcp::Conn;
 
 impl Host {
-    /// How long a call waits for something to arrive.
+    /// How long a call waits for data or a connection to arrive.
     fn patience_to_receive(&self, fd: RawFd, flags: i32) -> Patience {
         self.patience(fd, flags, |settings| settings.receive_timeout)
     }
 
-    /// How long a call waits for room, or for a peer to answer.
+    /// How long a call waits for buffer space, or for the peer to answer.
     fn patience_to_send(&self, fd: RawFd, flags: i32) -> Patience {
         self.patience(fd, flags, |settings| settings.send_timeout)
     }
@@ -39,7 +39,8 @@ impl Host {
         limit.map_or(Patience::Endless, Patience::For)
     }
 
-    /// A call that writes is about to wait for a connection that is being opened: which, if it does wait.
+    /// A writing call is about to wait for a connection that is still being opened: returns that connection if the call does
+    /// wait.
     fn announce_writer(&mut self, fd: RawFd, flags: i32) -> Option<Conn> {
         let State::Connecting(conn) = self.sockets.get(&fd)?.state else { return None };
         if self.patience_to_send(fd, flags) == Patience::None {
@@ -50,14 +51,14 @@ impl Host {
         Some(conn)
     }
 
-    /// The call has ended, whatever became of it.
+    /// The call has ended, whatever its outcome.
     fn withdraw_writer(&mut self, conn: Conn) {
         let (stack, mut cx) = self.stack_and_cx();
         stack.announce_writer(&mut cx, conn, false);
     }
 }
 
-/// How long a call with a timeout in milliseconds waits.
+/// How long a call with a timeout given in milliseconds waits.
 fn patience_of(timeout_ms: i32) -> Patience {
     match u64::try_from(timeout_ms) {
         Err(_) => Patience::Endless,
@@ -78,16 +79,16 @@ impl Plugin {
             Opening::UnderWay => Errno::EALREADY,
         };
         let outcome = self.call_patiently(|host| host.patience_to_send(fd, 0), |host| host.connected(fd));
-        // Patience has ended, not the attempt.
+        // The wait has ended, not the attempt.
         outcome.map_err(|error| if error == Errno::EAGAIN { at_once } else { error })
     }
 
-    /// What a `recvmsg` on the error queue brings.
+    /// What `recvmsg` on the error queue returns.
     pub fn receive_report(&self, fd: RawFd) -> Result<Told, Errno> {
         self.call(|host| host.receive_report(fd))
     }
 
-    /// `read`, which asks for nothing when the caller has no room.
+    /// `read`, which requests nothing when the caller passes no room.
     pub fn read(&self, fd: RawFd, pieces: &mut [&mut [u8]]) -> Result<usize, Errno> {
         if pieces.iter().all(|piece| piece.is_empty()) && self.call(|host| host.socket(fd).is_ok()) {
             return Ok(0);
@@ -98,7 +99,7 @@ impl Plugin {
     /// `recv` and its kin.
     pub fn receive(&self, fd: RawFd, pieces: &mut [&mut [u8]], flags: i32) -> Result<usize, Errno> {
         let mut receiving = Receiving::default();
-        // A call never waits for reports, or for what is urgent.
+        // A call never waits for reports or for urgent data.
         let dont_wait = if flags & (MSG_ERRQUEUE | MSG_OOB) != 0 { MSG_DONTWAIT } else { 0 };
         let result = self.call_patiently(
             |host| host.patience_to_receive(fd, flags | dont_wait),
@@ -117,7 +118,7 @@ impl Plugin {
         self.send_to(fd, pieces, flags, None)
     }
 
-    /// As [`Self::call_patiently`], for a call that writes: a connection that is being opened knows of a writer that waits.
+    /// As [`Self::call_patiently`], for a writing call: the connection being opened is informed that a writer is waiting.
     fn wait_to_write<T>(
         &self,
         fd: RawFd,
@@ -132,7 +133,7 @@ impl Plugin {
         result
     }
 
-    /// Sends what an earlier part of the call has not.
+    /// Sends the part of the data that earlier attempts have not sent.
     fn send_on(&self, fd: RawFd, pieces: &[&[u8]], flags: i32, mut sending: Sending) -> Result<usize, Errno> {
         let result = self.wait_to_write(fd, flags, |host| {
             if host.pipes.contains(fd) {
@@ -147,7 +148,7 @@ impl Plugin {
         Ok(len)
     }
 
-    /// As [`Self::send`], with an address: on a connection it says nothing new, and with `MSG_FASTOPEN` whom to connect to.
+    /// As [`Self::send`], with an address: redundant on a connection, but with `MSG_FASTOPEN` the peer to connect to.
     pub fn send_to(&self, fd: RawFd, pieces: &[&[u8]], flags: i32, to: Option<Address>) -> Result<usize, Errno> {
         let mut sending = Sending::default();
         if self.call(|host| host.sending_opens(fd, flags)) {
@@ -166,7 +167,7 @@ impl Plugin {
 
     pub fn close(&self, fd: RawFd) -> Result<(), Errno> {
         let Some((conn, time)) = self.call(|host| host.close(fd))? else { return Ok(()) };
-        // What becomes of the data is not close's to report.
+        // `close` does not report what happens to the data.
         let _ = self.call_patiently(|_| Patience::For(time), |host| host.lingered(conn));
         self.call(|host| host.let_connection_go(conn));
         Ok(())
@@ -200,7 +201,7 @@ impl Plugin {
     }
 }
 
-/// Fills in what an entry of `poll` is ready for; whether that is anything.
+/// Fills in what an entry of `poll` is ready for; returns whether it is ready for anything.
 fn look(host: &Host, entry: &mut pollfd) -> bool {
     if entry.fd < 0 {
         entry.revents = 0;
@@ -211,7 +212,7 @@ fn look(host: &Host, entry: &mut pollfd) -> bool {
     entry.revents != 0
 }
 
-/// A call that was cut short has done what it has done.
+/// An interrupted call reports the progress it made.
 fn or_so_far(result: Result<usize, Errno>, so_far: usize) -> Result<usize, Errno> {
     match result {
         Err(_) if so_far > 0 => Ok(so_far),
@@ -219,7 +220,7 @@ fn or_so_far(result: Result<usize, Errno>, so_far: usize) -> Result<usize, Errno
     }
 }
 
-/// Nothing in time is an answer, not an error.
+/// A timeout without data is a valid answer, not an error.
 fn none_in_time<T>(result: Result<T, Errno>, none: T) -> Result<T, Errno> {
     if matches!(result, Err(Errno::EAGAIN)) { Ok(none) } else { result }
 }

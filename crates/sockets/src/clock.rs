@@ -1,19 +1,19 @@
-//! The script's time: virtual, and moved by calls alone.
+//! The script's time: virtual, and advanced only by calls.
 //!
-//! packetdrill asks for the time before it calls anything else, for as long as its calibration takes in real time; how often
-//! differs from run to run. So the stack's own time begins with the first call that is about sockets or packets
-//! ([`Clock::begin`]), and what the stack does after it is the same in every run.
+//! packetdrill reads the time before it makes any other call, for as long as its calibration takes in real time; how often it
+//! does so differs from run to run. The stack's own time therefore begins with the first call about sockets or packets
+//! ([`Clock::begin`]), and what the stack does from then on is the same in every run.
 
 use base::{Duration, Instant};
 
-/// What `gettimeofday` says at the beginning: a fixed moment, in microseconds since 1970.
+/// What `gettimeofday` returns at the beginning: a fixed moment, in microseconds since 1970.
 const EPOCH_US: i64 = 1_000_000_000_000_000;
-/// Where the stack's time begins: late enough that nothing it remembers lies before zero.
+/// Where the stack's time begins: late enough that no time the stack remembers lies before zero.
 const STACK_EPOCH: Instant = Instant::from_nanos(1_000_000_000_000);
-/// What asking for the time costs. packetdrill waits for a moment by asking until it has come, so asking has to take time.
+/// How far reading the clock advances it. packetdrill waits for a moment by polling the clock, so each read must take time.
 const TICK: Duration = Duration::from_micros(1);
 
-/// Virtual time in the two countings: the stack's, and the one packetdrill sees.
+/// Virtual time on two scales: the stack's own, and the one packetdrill sees.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     now: Instant,
@@ -27,18 +27,18 @@ impl Clock {
         Self { now: STACK_EPOCH, offset_us: EPOCH_US, began: false }
     }
 
-    /// A clock that begins at `now`, for tests that compare times with another world's.
+    /// A clock that begins at `now`, for tests that compare times with those of another world.
     #[cfg(test)]
     pub fn begun_at(now: Instant) -> Self {
         Self { now, offset_us: EPOCH_US, began: true }
     }
 
-    /// The stack's present moment.
+    /// The stack's current time.
     pub fn now(&self) -> Instant {
         self.now
     }
 
-    /// The first call has come: time has begun. Later calls change nothing.
+    /// The first call has arrived, so the stack's time begins. Later calls change nothing.
     pub fn begin(&mut self) {
         self.began = true;
     }
@@ -53,14 +53,14 @@ impl Clock {
         None
     }
 
-    /// Goes on to `to`; never back.
+    /// Advances to `to`; never moves back.
     pub fn advance(&mut self, to: Instant) {
         self.now = self.now.max(to);
     }
 
-    /// What `gettimeofday` calls `at`: microseconds since 1970.
+    /// The time `at` as `gettimeofday` reports it: microseconds since 1970.
     pub fn wall_us(&self, at: Instant) -> i64 {
-        // Scripts run for hours of virtual time, not for the 292,000 years that would not fit.
+        // A script runs for hours of virtual time, far less than the 292,000 years at which this overflows.
         self.offset_us + (at.since(STACK_EPOCH).as_nanos() / 1_000) as i64
     }
 }

@@ -1,6 +1,6 @@
 //! Control messages (`cmsghdr`) beside received bytes.
 
-/// A control message beside received bytes.
+/// A control message that accompanies received bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ControlMessage {
     /// `cmsg_level`.
@@ -12,7 +12,7 @@ pub(crate) struct ControlMessage {
 }
 
 impl ControlMessage {
-    /// Its bytes: `cmsghdr`, data, and what fills up to the next multiple of its alignment.
+    /// Its encoding: `cmsghdr`, the data, and padding to the next multiple of its alignment.
     pub fn encode(&self) -> Vec<u8> {
         let len = size_of::<libc::cmsghdr>() + self.data.len();
         let padded = len.next_multiple_of(align_of::<libc::cmsghdr>());

@@ -11,21 +11,21 @@ use wire::Parts;
 /// offload send.
 pub(crate) const TSO_MAX_BYTES: u32 = 65_215;
 
-/// Who cuts a burst of segments into packets.
+/// What cuts a burst of segments into packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// Nothing that a script could see: it goes out as one packet.
+    /// Nothing that a script could observe: the burst goes out as one packet.
     Never,
-    /// The host, at the device's door. A kernel's TCP makes bursts whatever the device can do.
+    /// The host, just before the device. A kernel's TCP builds bursts whatever the device supports.
     AtTheDevice,
 }
 
-/// As `ethtool -K tun0` has set it.
+/// As configured by `ethtool -K tun0`.
 pub(crate) fn device_cut() -> Cut {
     if feature(DEVICE, TCP_SEGMENTATION) == Some(false) { Cut::AtTheDevice } else { Cut::Never }
 }
 
-/// The packets that a frame becomes.
+/// The packets into which a frame is cut.
 pub(crate) fn packets(frame: &TxFrame<'_>, cut: Cut) -> Vec<Vec<u8>> {
     match (cut, frame.gso_size) {
         (Cut::AtTheDevice, Some(size)) => cut_up(frame, size),

@@ -1,21 +1,21 @@
-//! File descriptors: real ones of the kernel's, so that a caller may close one with libc's `close` as well as through the
-//! interface, and a number never refers to a foreign file.
+//! File descriptors: real kernel descriptors, so that a caller may close one through libc's `close` as well as through the
+//! interface, and so that a number never refers to an unrelated file.
 //!
-//! Each is a descriptor of an empty memory file, which has an identity: a number that was closed behind our back and means
-//! another file by now is recognized and left alone.
+//! Each is a descriptor of an empty memory file, whose identity can be checked: a number that was closed without our knowledge
+//! and now refers to another file is recognized and left alone.
 
 use nix::errno::Errno;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use std::os::fd::{IntoRawFd, RawFd};
 use std::os::unix::fs::MetadataExt;
 
-/// A descriptor that stands for something of this crate's; closed when dropped.
+/// A descriptor that stands for one of this crate's objects; closed when dropped.
 #[derive(Debug)]
 pub(crate) struct Descriptor {
     fd: RawFd,
-    /// Device and inode; nothing when the machine does not report them.
+    /// Device and inode; `None` when the machine does not report them.
     identity: Option<(u64, u64)>,
-    /// Bytes that a caller has written into the file and that were looked at.
+    /// How many of the bytes that a caller wrote into the file have been read.
     taken: u64,
 }
 
@@ -23,14 +23,14 @@ impl Descriptor {
     /// A new one.
     ///
     /// # Errors
-    /// What the kernel says, `EMFILE` above all.
+    /// Any error of the kernel, in particular `EMFILE`.
     pub fn open() -> Result<Self, Errno> {
         let fd = memfd_create(c"longhaul", MFdFlags::MFD_CLOEXEC)?.into_raw_fd();
         Ok(Self { fd, identity: identity(fd), taken: 0 })
     }
 
-    /// What a caller has written to the number behind our back since the last look, as `sendfile(2)` of libc does: the
-    /// interface has no such call.
+    /// What a caller has written directly to the descriptor since the last check, as libc's `sendfile(2)` does: the interface has
+    /// no such call.
     pub fn take_written(&mut self) -> Vec<u8> {
         let path = format!("/proc/self/fd/{}", self.fd);
         let is_ours = self.identity.is_some() && identity(self.fd) == self.identity;
@@ -59,7 +59,7 @@ impl Drop for Descriptor {
     }
 }
 
-/// What the number means at present.
+/// The file to which the number refers now.
 fn identity(fd: RawFd) -> Option<(u64, u64)> {
     let file = std::fs::metadata(format!("/proc/self/fd/{fd}")).ok()?;
     Some((file.dev(), file.ino()))
@@ -75,7 +75,7 @@ mod tests {
         let ours = Descriptor::open().unwrap();
         let fd = ours.fd();
         nix::unistd::close(fd).unwrap();
-        // The other tests of this process open files, too: whoever has the number now is not ours.
+        // Other tests of this process also open files: a test that now holds the number is not ours.
         let other = Descriptor::open().unwrap();
         let before = identity(other.fd());
         drop(ours);

@@ -1,32 +1,32 @@
-//! What the user may say with `--so_flags`: `profile=NAME,mtu=N,local=ADDRESS,trace=FILE`, in any order, one `local` for each
+//! The words of `--so_flags`: `profile=NAME,mtu=N,local=ADDRESS,trace=FILE`, in any order, with one `local` for each IP
 //! version.
 //!
-//! A word that is not understood is named on standard error and ignored: packetdrill offers no way to refuse a script here.
+//! An unknown word is reported on standard error and ignored: packetdrill offers no way to reject a script at this point.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The profile that packetdrill's scripts are written for.
+/// The profile for which packetdrill's scripts are written.
 const DEFAULT_PROFILE: &str = "linux";
-/// Least MTU of IPv4 (RFC 791); a smaller number is a slip of the pen.
+/// Smallest MTU of IPv4 (RFC 791); a smaller number is a typing mistake.
 const LEAST_MTU: u16 = 68;
 
 /// Settings of one script.
 #[derive(Clone, Debug)]
 pub(crate) struct Flags {
-    /// What every socket's configuration begins with.
+    /// The basis of every socket's configuration.
     pub profile: Arc<profiles::Profile>,
-    /// Largest IP packet, bytes; the device's when absent.
+    /// Largest IP packet, bytes; the device's MTU when absent.
     pub mtu: Option<u16>,
     /// The host's own addresses, for connections from sockets that are not bound.
     pub local: Vec<IpAddr>,
-    /// Where the stack's events go.
+    /// The file that receives the stack's events.
     pub trace: Option<PathBuf>,
 }
 
 impl Flags {
-    /// Reads `text`; calls `complain` with each word that makes no sense, and with what would.
+    /// Parses `text`; calls `complain` for each invalid word, with the words that are valid.
     pub fn read(text: &str, complain: &mut dyn FnMut(&str)) -> Self {
         let profile = profiles::find(DEFAULT_PROFILE).expect("it is built in");
         let mut flags = Self { profile, mtu: None, local: Vec::new(), trace: None };
@@ -44,9 +44,12 @@ impl Flags {
             "profile" => self.profile = profiles::find(value).map_err(|error| error.to_string())?,
             "mtu" => {
                 let mtu = value.parse().ok().filter(|mtu| *mtu >= LEAST_MTU);
-                self.mtu = Some(mtu.ok_or(format!("`{word}` is no MTU, a number from {LEAST_MTU} to 65535"))?);
+                self.mtu =
+                    Some(mtu.ok_or(format!("`{word}` is not a valid MTU; use a number from {LEAST_MTU} to 65535"))?);
             }
-            "local" => self.local.push(value.parse().map_err(|_| format!("`{value}` is no address in `{word}`"))?),
+            "local" => {
+                self.local.push(value.parse().map_err(|_| format!("`{value}` is not a valid address in `{word}`"))?)
+            }
             "trace" if !value.is_empty() => self.trace = Some(value.into()),
             _ => {
                 let known = "profile=NAME, mtu=N, local=ADDRESS and trace=FILE";

@@ -1,7 +1,7 @@
-//! One script's host: a stack, its clock, the tables of descriptors, and the packets that wait to be fetched.
+//! One script's host: a stack, its clock, the descriptor tables, and the packets waiting to be fetched.
 //!
-//! Everything happens between two moments of virtual time. A call changes the host and ends with [`Host::drive`], the one
-//! place that runs a turn; [`crate::waiting`] moves the clock and lets blocked calls look again.
+//! Virtual time stands still during a call. A call changes the host and ends with [`Host::drive`], the only place that runs a
+//! turn; [`crate::waiting`] advances the clock and lets blocked calls check again.
 
 use crate::clock::Clock;
 use crate::cut::{Cut, TSO_MAX_BYTES, device_cut, packets};
@@ -25,7 +25,7 @@ use tcp::{
 };
 use wire::Unreachable;
 
-/// A packet of the stack's, with the moment it was sent.
+/// A packet sent by the stack, with the time it was sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Emitted {
     pub at: Instant,
@@ -41,29 +41,29 @@ pub(crate) struct Host {
     pub sockets: BTreeMap<RawFd, Socket>,
     pub epolls: BTreeMap<RawFd, Epoll>,
     pub pipes: Pipes,
-    /// Whose descriptor a connection belongs to; none has one that waits to be accepted.
+    /// The descriptor to which a connection belongs; a connection waiting to be accepted has none.
     pub owners: BTreeMap<Conn, RawFd>,
     pub out: VecDeque<Emitted>,
-    /// What the device does with bursts.
+    /// How the device cuts bursts.
     cut: Cut,
-    /// How much room its queue has.
+    /// The device's queue and the room it has.
     queue: Queue,
-    /// Whether the script has emptied the memory of peers.
+    /// Detects whether the script has flushed the memory of peers.
     pub metrics: Metrics,
     pub watch: Watch,
     /// The ICMP message that has just arrived.
     pub blame: Option<Blame>,
-    /// The next port for a socket that is not particular.
+    /// The next port for a socket that does not ask for a particular one.
     pub next_port: u16,
     begun: bool,
 }
 
-/// The first port that is given to a socket that asks for any.
+/// The first port given to a socket that asks for any.
 const FIRST_PORT: u16 = 32_768;
 
 impl Host {
-    /// A host without sockets. Nothing of the machine is looked at before the first call: the script's init command, which
-    /// prepares the machine, comes between.
+    /// A host without sockets. It does not look at the machine before the first call, because the script's init command, which
+    /// configures the machine, runs in between.
     pub fn new(flags: Flags) -> Self {
         Self {
             clock: Clock::new(),
@@ -84,13 +84,13 @@ impl Host {
         }
     }
 
-    /// A host with this stack, at this moment: whatever the machine's device looks like.
+    /// A host with this stack, at this moment, independent of the machine's device.
     #[cfg(test)]
     pub fn with_stack(flags: Flags, stack: Stack, now: Instant) -> Self {
         Self { stack, clock: Clock::begun_at(now), begun: true, ..Self::new(flags) }
     }
 
-    /// A call about sockets or packets has come; before the first one the device is looked at.
+    /// A call about sockets or packets has arrived; the first one makes the host read the device's settings.
     pub fn begin(&mut self) {
         if self.begun {
             return;
@@ -107,7 +107,7 @@ impl Host {
         self.clock.now()
     }
 
-    /// The stack with what it is lent for a call at the present moment.
+    /// The stack, with the context it borrows for a call at the current moment.
     pub fn stack_and_cx(&mut self) -> (&mut Stack, StackCx<'_, Watch>) {
         (&mut self.stack, StackCx::new(self.clock.now(), &mut self.watch))
     }
@@ -115,7 +115,7 @@ impl Host {
     /// The socket of this number.
     ///
     /// # Errors
-    /// `ENOTSOCK` when it is something else, `EBADF` when it is nothing.
+    /// `ENOTSOCK` when it is another kind of descriptor, `EBADF` when it is none.
     pub fn socket_mut(&mut self, fd: RawFd) -> Result<&mut Socket, Errno> {
         let other = self.epolls.contains_key(&fd) || self.pipes.contains(fd);
         self.sockets.get_mut(&fd).ok_or(if other { Errno::ENOTSOCK } else { Errno::EBADF })
@@ -130,7 +130,7 @@ impl Host {
         self.sockets.get(&fd).ok_or(if other { Errno::ENOTSOCK } else { Errno::EBADF })
     }
 
-    /// One turn at the present moment: what arrived, timers that are due, what is ready to leave; then the events.
+    /// One turn at the current moment: what arrived, timers that are due, what is ready to leave; then the events.
     pub fn drive(&mut self, rx: Option<RxFrame<'_>>) {
         let now = self.clock.now();
         let refuses = self.device_refuses(rx.is_some());
@@ -152,13 +152,13 @@ impl Host {
         self.report_progress();
     }
 
-    /// Whether the device refuses what the turn that is about to begin may send. A script may change that between two calls.
+    /// Whether the device refuses what the coming turn may send. A script may change that between two calls.
     fn device_refuses(&self, arrives: bool) -> bool {
         let due = self.stack.next_deadline().is_some_and(|at| at <= self.clock.now());
         (arrives || due || self.stack.has_ready()) && self.queue.refuses()
     }
 
-    /// Reports progress to sockets that want to know how far their connections have come.
+    /// Reports progress to the sockets that track how far their connections have come.
     fn report_progress(&mut self) {
         let now = self.clock.now();
         for socket in self.sockets.values_mut().filter(|socket| socket.reports.waits()) {
@@ -188,7 +188,7 @@ impl Host {
                         socket.wakes.readable += 1;
                         socket.wakes.writable += 1;
                     }
-                    // Only a socket that asked for it (IP_RECVERR) hears of this before the connection ends.
+                    // Only a socket that asked for it (IP_RECVERR) is informed before the connection ends.
                     ConnEvent::Icmp(error) => {
                         if socket.hears_of_the_path() {
                             socket.error = Some(errno_of(error));
@@ -212,7 +212,7 @@ impl Host {
         }
     }
 
-    /// A listener has a new connection: one at its address goes before one at every address.
+    /// A listener has a new connection: a listener bound to its address takes precedence over one bound to every address.
     fn on_accepted(&mut self, conn: Conn, port: u16) {
         let local = self.stack.endpoint(conn).map(|endpoint| endpoint.tuple().local);
         let fits = |address| {
@@ -236,15 +236,15 @@ impl Host {
         stack.release(&mut cx, conn);
     }
 
-    /// When something will happen by itself.
+    /// The next time at which a timer is due.
     pub fn next_deadline(&self) -> Option<Instant> {
         self.stack.next_deadline()
     }
 
-    /// A socket's settings have changed: whoever works by them goes on with the new ones.
+    /// A socket's settings have changed: its connection and listener continue with the new ones.
     ///
     /// # Errors
-    /// `EINVAL` when they are out of bounds together; nothing has changed then but the socket's own copy.
+    /// `EINVAL` when they are invalid in combination; then only the socket's own copy has changed.
     pub fn config_changed(&mut self, fd: RawFd) -> Result<(), Errno> {
         let socket = self.socket(fd)?;
         let config = socket.config.clone().validate().map_err(|_| Errno::EINVAL)?;
@@ -265,10 +265,10 @@ impl Host {
     }
 }
 
-/// The settings of connections that no application has accepted yet: their buffers do not grow.
+/// The settings of connections that the application has not accepted yet: their buffers do not grow.
 ///
 /// # Errors
-/// `EINVAL` when the settings are out of bounds together.
+/// `EINVAL` when the settings are invalid in combination.
 pub(crate) fn unattended(config: &Config) -> Result<ValidConfig, Errno> {
     let mut config = config.clone();
     if let ReceiveAccounting::Frames(frames) = &mut config.receive.accounting {
@@ -277,8 +277,9 @@ pub(crate) fn unattended(config: &Config) -> Result<ValidConfig, Errno> {
     config.validate().map_err(|_| Errno::EINVAL)
 }
 
-/// What a socket reports of a connection that ended for `reason` with these queues. In CLOSE-WAIT the application can
-/// only write, and a reset means that no reader is left; once its own direction is closed, too, a reset is a reset.
+/// The error a socket reports for a connection that ended for `reason` with these queues. In CLOSE-WAIT the application can only
+/// write, and a reset means that the peer no longer reads; once our own direction is closed as well, a reset is reported as a
+/// reset.
 pub(crate) fn error_of(reason: CloseReason, queues: Option<Queues>) -> Option<Errno> {
     let in_close_wait = queues.is_some_and(|queues| queues.fin_received && queues.fin == FinProgress::Open);
     match reason {
@@ -291,7 +292,7 @@ pub(crate) fn error_of(reason: CloseReason, queues: Option<Queues>) -> Option<Er
     }
 }
 
-/// What an ICMP error is to a socket (RFC 792, RFC 4443; the names of POSIX and of the socket API's extensions).
+/// The `errno` for an ICMP error (RFC 792, RFC 4443; the names of POSIX and of the socket API's extensions).
 fn errno_of(error: IcmpError) -> Errno {
     use Unreachable as U;
     match error {

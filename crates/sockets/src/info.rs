@@ -1,10 +1,10 @@
 //! What `TCP_INFO` reports, in Linux's layout (`struct tcp_info`, as of 6.18: 280 bytes), and the memory counts of
 //! `SO_MEMINFO`.
 //!
-//! Filled from [`tcp::Details`] and nothing else. What this stack counts differently is put into Linux's terms here:
-//! windows into segments; the SYN and the FIN into the bytes and segments that were acknowledged or received; a SYN-ACK,
-//! which Linux counts for the listener, out of those that were sent. Fields without a counterpart are zero, as they are in a
-//! kernel without that feature; each is named where it stands.
+//! Filled only from [`tcp::Details`]. What this stack counts differently is converted to Linux's terms here: windows into
+//! segments; the SYN and the FIN into the bytes and segments acknowledged or received; a SYN-ACK, which Linux counts for the
+//! listener, is left out of those sent. Fields without a counterpart are zero, as in a kernel without that feature; each is named
+//! where it is left out.
 
 use base::{Bytes, Duration};
 use libc::c_int;
@@ -15,10 +15,10 @@ pub(crate) const INFO_LEN: usize = 280;
 /// Bytes of `SO_MEMINFO`: nine counts.
 pub(crate) const MEMINFO_LEN: usize = 36;
 
-/// A threshold, or a rate, that nothing limits.
+/// The value that means no threshold, or no rate limit.
 const NO_THRESHOLD: u32 = 0x7fff_ffff;
 const NO_LIMIT: u64 = u64::MAX;
-/// What Linux assumes of a peer before it has sent a segment (RFC 9293 MUST-15), and the options' share of each segment.
+/// The MSS Linux assumes of a peer before it has sent a segment (RFC 9293 MUST-15), and the options' share of each segment.
 const DEFAULT_MSS: u32 = 536;
 const TIMESTAMP_BYTES: u32 = 12;
 /// Linux's initial window, and its reordering before any was seen (`tcp_reordering`).
@@ -29,12 +29,12 @@ const REORDERING_SEGMENTS: u32 = 3;
 pub(crate) const LISTEN: u8 = 10;
 pub(crate) const CLOSED: u8 = 7;
 
-/// What the socket knows that the connection does not.
+/// What the socket knows and the connection does not.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SocketSide {
     /// `SO_MAX_PACING_RATE`, bytes a second.
     pub max_pacing_rate: u64,
-    /// What `tcp_reordering` was when the socket was made.
+    /// The value of `tcp_reordering` when the socket was created.
     pub reordering: u32,
 }
 
@@ -52,7 +52,7 @@ pub(crate) const fn state_number(state: State) -> u8 {
         State::SynReceived => 3,
         State::FinWait1 => 4,
         State::FinWait2 => 5,
-        // The socket of a connection in TIME-WAIT is closed as far as Linux is concerned.
+        // To Linux, the socket of a connection in TIME-WAIT is closed.
         State::TimeWait | State::Closed => CLOSED,
         State::CloseWait => 8,
         State::LastAck => 9,
@@ -60,7 +60,7 @@ pub(crate) const fn state_number(state: State) -> u8 {
     }
 }
 
-/// The structure while it is filled.
+/// The structure while it is being filled.
 struct Image([u8; INFO_LEN]);
 
 impl Image {
@@ -76,7 +76,7 @@ impl Image {
     fn u64(&mut self, offset: usize, value: u64) {
         self.0[offset..offset + 8].copy_from_slice(&value.to_ne_bytes());
     }
-    /// What every socket shows, connected or not.
+    /// What every socket reports, connected or not.
     fn new(state: u8, side: &SocketSide) -> Self {
         let mut image = Self([0; INFO_LEN]);
         image.byte(0, state);
@@ -88,7 +88,7 @@ impl Image {
     }
 }
 
-/// A socket that is not and was not connected: nothing has been measured.
+/// A socket that is not connected and never was: nothing has been measured.
 pub(crate) fn unconnected(side: &SocketSide, rto: Duration, mss: u32) -> [u8; INFO_LEN] {
     let mut image = Image::new(CLOSED, side);
     image.byte(7, 1);
@@ -100,7 +100,7 @@ pub(crate) fn unconnected(side: &SocketSide, rto: Duration, mss: u32) -> [u8; IN
     image.0
 }
 
-/// A listener: of a connection's fields two mean its backlog, how full and how large it is.
+/// A listener: two of a connection's fields report its backlog, how full it is and how large.
 pub(crate) fn listener(side: &SocketSide, waiting: u32, backlog: u32) -> [u8; INFO_LEN] {
     let mut image = Image::new(LISTEN, side);
     image.u32(24, waiting);
@@ -108,7 +108,7 @@ pub(crate) fn listener(side: &SocketSide, waiting: u32, backlog: u32) -> [u8; IN
     image.0
 }
 
-/// A connection, also after its end.
+/// A connection, even after its end.
 pub(crate) fn connection(d: &Details, side: &SocketSide) -> [u8; INFO_LEN] {
     let mut image = Image::new(state_number(d.info.state), side);
     head(&mut image, d);
@@ -134,19 +134,19 @@ fn head(image: &mut Image, d: &Details) {
     if let Some((theirs, ours)) = d.shifts {
         image.byte(6, (theirs & 15) | ours << 4);
     }
-    // Above this bit stands why Fast Open failed; zero when it was not tried.
+    // The bits above hold the reason why Fast Open failed; zero when it was not tried.
     image.byte(7, u8::from(d.rate_limit == RateLimit::Application));
     image.u32(8, micros(d.info.rto));
     let waited = d.info.counters.data_segments_received > 0;
     image.u32(12, if waited { micros(d.ack_delay) } else { 0 });
 }
 
-/// Bytes 16 to 63: segment sizes, the flight, and how long ago things happened. That an ACK was sent is not kept by Linux
+/// Bytes 16 to 63: segment sizes, the flight, and the ages of events. Linux does not record when it last sent an ACK
 /// either.
 fn times_and_sizes(image: &mut Image, d: &Details) {
     image.u32(16, d.info.smss);
     image.u32(20, d.receive_memory.map_or(d.rmss.max(DEFAULT_MSS), |memory| memory.mss));
-    // A SYN under way counts.
+    // An outstanding SYN counts.
     image.u32(24, d.flight.outstanding + u32::from(d.info.state == State::SynSent));
     image.u32(28, d.flight.sacked);
     image.u32(32, d.flight.lost);
@@ -170,7 +170,7 @@ fn congestion(image: &mut Image, d: &Details, side: &SocketSide) {
     image.u32(88, side.reordering.max(d.reordering_extent.div_ceil(smss)));
 }
 
-/// Bytes 92 to 103: the receiver's own measurements; and segments sent again, SYNs among them.
+/// Bytes 92 to 103: the receiver's own measurements, and retransmitted segments including SYNs.
 fn receiver(image: &mut Image, d: &Details) {
     let first_space = INITIAL_WINDOW_SEGMENTS * u32::from(d.advertised_mss);
     image.u32(92, d.receiver_rtt.map_or(0, micros));
@@ -211,8 +211,8 @@ fn totals(image: &mut Image, d: &Details) {
     image.u64(208, counters.bytes_retransmitted);
 }
 
-/// Bytes 216 to 247: duplicates, reordering, windows, timeouts. No path is chosen by hashing, so none is chosen anew
-/// (`tcpi_rehash`); the counts of AccECN (RFC 9768) behind byte 247 stay zero without it.
+/// Bytes 216 to 247: duplicates, reordering, windows, timeouts. This stack does not choose paths by hashing, so `tcpi_rehash`
+/// stays zero; the counts of AccECN (RFC 9768) behind byte 247 stay zero without it.
 fn tail(image: &mut Image, d: &Details) {
     image.u32(216, d.info.counters.dsacks_received);
     image.u32(220, d.reorderings);
@@ -224,18 +224,18 @@ fn tail(image: &mut Image, d: &Details) {
     image.u32(244, millis(d.timeout_time));
 }
 
-/// What timestamps take of each segment.
+/// The room that timestamps take in each segment.
 fn overhead(d: &Details) -> Bytes {
     if d.info.negotiated.1 { TIMESTAMP_BYTES } else { 0 }
 }
 
-/// Timeouts of SYNs and SYN-ACKs, each of which sent one again.
+/// Timeouts of SYNs and SYN-ACKs, each of which retransmitted one.
 fn syn_timeouts(d: &Details) -> u32 {
     u32::from(d.all_timeouts).saturating_sub(d.info.counters.timeouts)
 }
 
-/// The rate Linux would pace by, whether or not anything does: twice the window a round trip while it may double, 1.2 times
-/// later (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
+/// The rate at which Linux would pace, whether or not it does: two windows per round trip while the window may double, 1.2
+/// windows later (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
 fn pacing_rate(d: &Details) -> u64 {
     let Some(srtt) = d.info.srtt.filter(|srtt| !srtt.is_zero()) else { return NO_LIMIT };
     let window = u64::from(d.info.cwnd.max(d.flight.outstanding.saturating_mul(d.info.smss)));
@@ -266,8 +266,8 @@ fn millis(span: Duration) -> u32 {
     u32::try_from(span.as_millis()).unwrap_or(u32::MAX)
 }
 
-/// `SO_MEMINFO`: what waits to be read and what waits to be acknowledged, each with its limit; nothing is allocated
-/// ahead, kept as option memory, held back in a backlog, or dropped.
+/// `SO_MEMINFO`: what is waiting to be read and what is waiting to be acknowledged, each with its limit; no memory is allocated
+/// ahead, used for options, held in a backlog, or dropped.
 pub(crate) fn memory(readable: u32, rcvbuf: c_int, unacknowledged: u32, sndbuf: c_int) -> [u8; MEMINFO_LEN] {
     let counts = [readable, rcvbuf as u32, 0, sndbuf as u32, 0, unacknowledged, 0, 0, 0];
     let mut image = [0; MEMINFO_LEN];

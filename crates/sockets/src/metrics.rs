@@ -1,9 +1,9 @@
-//! The namespace's memory of TCP peers, which scripts empty with `ip tcp_metrics flush`: Fast Open's cookies are forgotten then.
+//! The namespace's memory of TCP peers, which scripts flush with `ip tcp_metrics flush`: that also forgets Fast Open's cookies.
 //!
-//! The stack's own memory is not the kernel's, and the kernel does not announce that its was emptied. So an entry of ours is
-//! put there, and looked for whenever a cookie is about to be used. It is about an address of the loopback device: a
-//! connection to oneself that asks for a cookie makes it. An entry for the script's peer could only come from the peer, so a
-//! script that deletes the peer's alone is not understood.
+//! The stack's own memory is separate from the kernel's, and the kernel does not announce a flush. So we put an entry of our own
+//! there, and look for it whenever a cookie is about to be used. The entry is for an address of the loopback device: a connection
+//! to ourselves that asks for a cookie creates it. An entry for the script's peer could only come from the peer, so deleting that
+//! peer's entry alone goes unnoticed.
 
 use crate::netlink::{Netlink, Wanted, attribute, find};
 use libc::MSG_FASTOPEN;
@@ -15,31 +15,31 @@ use nix::sys::time::TimeVal;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
 use std::os::fd::AsRawFd;
 
-/// Whom the entry is about.
+/// The address of the entry.
 const MARK: Ipv4Addr = Ipv4Addr::new(127, 7, 4, 13);
 
-/// How long the connection to oneself may take, in real time; a firewall might swallow it.
+/// How long the connection to ourselves may take, in real time; a firewall might drop its packets.
 const LONGEST: TimeVal = TimeVal::new(0, 200_000);
 
-/// Generic netlink: the service that knows the others' numbers, its question, and its attributes.
+/// Generic netlink: the service that knows the other services' numbers, its request, and its attributes.
 const CONTROL: u16 = 0x10;
 const GET_FAMILY: u8 = 3;
 const FAMILY_ID: u16 = 1;
 const FAMILY_NAME: u16 = 2;
-/// The question for entries, the attribute of their address, and the bytes before it.
+/// The request for entries, the attribute with their address, and the bytes before it.
 const GET: u8 = 1;
 const ADDRESS_V4: u16 = 1;
 const FIXED: usize = 4;
 
-/// Watches whether the memory is emptied.
+/// Detects a flush of the memory.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
-    /// The line, and the service's number, once an entry was made.
+    /// The netlink socket and the service's number, once the entry exists.
     marked: Option<(Netlink, u16)>,
 }
 
 impl Metrics {
-    /// Whether the memory was emptied since the last call; the first finds nothing.
+    /// Whether the memory was flushed since the last call; the first call reports no flush.
     pub fn were_flushed(&mut self) -> bool {
         let flushed = self.marked.as_ref().is_some_and(|(line, family)| is_marked(line, *family) == Some(false));
         if flushed || self.marked.is_none() {
@@ -49,7 +49,7 @@ impl Metrics {
     }
 }
 
-/// Puts the entry into the memory; `None` where that does not work, as in a namespace that forbids data in SYNs.
+/// Creates the entry; `None` where that fails, as in a namespace that forbids data in SYNs.
 fn mark() -> Option<(Netlink, u16)> {
     let line = Netlink::open(SockProtocol::NetlinkGeneric)?;
     let question = [vec![GET_FAMILY, 1, 0, 0], attribute(FAMILY_NAME, b"tcp_metrics\0")].concat();
@@ -65,7 +65,7 @@ fn mark() -> Option<(Netlink, u16)> {
     (is_marked(&line, family)?).then_some((line, family))
 }
 
-/// Whether the entry is there.
+/// Whether the entry exists.
 fn is_marked(line: &Netlink, family: u16) -> Option<bool> {
     let entries = line.ask(family, Wanted::All, &[GET, 1, 0, 0])?;
     let ours = |entry: &Vec<u8>| entry.get(FIXED..).and_then(|rest| find(rest, ADDRESS_V4)) == Some(&MARK.octets());

@@ -11,7 +11,7 @@ use tcp::{ChecksumState, Payload, RxFrame};
 const PROTOCOL_ICMP: u8 = 1;
 const PROTOCOL_ICMP6: u8 = 58;
 
-/// What is reported of an ICMP message. The stack judges whether it is a valid one.
+/// What a socket reports of an ICMP message. The stack decides whether the message is valid.
 fn blame(bytes: &[u8]) -> Option<Blame> {
     let version = bytes.first()? >> 4;
     let at = if version == 4 { usize::from(bytes[0] & 15) * 4 } else { 40 };
@@ -25,8 +25,8 @@ fn blame(bytes: &[u8]) -> Option<Blame> {
 }
 
 impl Host {
-    /// A packet arrives at the present moment. Whomever it is for is at home here: packetdrill sends no others. What is
-    /// neither a TCP segment nor an ICMP message is dropped.
+    /// A packet arrives at the current moment. It is accepted whatever its destination: packetdrill sends only packets for this
+    /// host. Anything but a TCP segment or an ICMP message is dropped.
     pub fn arrive(&mut self, bytes: &[u8]) {
         let Ok(split) = wire::split(bytes) else { return };
         if let Ok((ip, _)) = wire::parse(split.header, split.payload.len() as u32) {
@@ -38,7 +38,7 @@ impl Host {
         self.drive(Some(RxFrame { at, header: split.header, payload, gso_size: None, checksum }));
     }
 
-    /// The oldest packet that has not been fetched, with the moment it was sent in the clock's microseconds.
+    /// The oldest packet not fetched yet, with the time it was sent in the clock's microseconds.
     pub fn fetch(&mut self) -> Option<(Vec<u8>, i64)> {
         let Emitted { at, bytes } = self.out.pop_front()?;
         Some((bytes, self.clock.wall_us(at)))

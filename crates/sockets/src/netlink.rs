@@ -1,19 +1,19 @@
-//! Questions to the kernel about the namespace that a script prepares, asked over netlink (RFC 3549) as `tc` and `ip` ask them.
+//! Queries to the kernel about the namespace that a script prepares, over netlink (RFC 3549) as `tc` and `ip` use it.
 //!
-//! Owns the framing: one request, the messages that answer it, and the attributes inside them. A kernel that does not answer
-//! leaves the question open; nothing here fails a script.
+//! Owns the framing: one request, the messages that answer it, and the attributes inside them. If the kernel does not answer, the
+//! result is `None`; nothing here fails a script.
 
 use nix::sys::socket::sockopt::ReceiveTimeout;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, setsockopt, socket};
 use nix::sys::time::TimeVal;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// Bytes of the header of a message, and of an attribute.
+/// Size of a message header, and of an attribute header, in bytes.
 const HEADER: usize = 16;
 const ATTRIBUTE: usize = 4;
 /// Messages and attributes begin at multiples of this.
 const ALIGNMENT: usize = 4;
-/// Bytes of the largest datagram that the kernel makes for a reader with this buffer.
+/// Size of the largest datagram that the kernel sends to a reader with this buffer.
 const BUFFER: usize = 32_768;
 
 /// How long an answer may take, in real time.
@@ -25,7 +25,7 @@ const ERROR: u16 = 2;
 const DONE: u16 = 3;
 const MULTI: u16 = 2;
 
-/// What an answer holds.
+/// How many objects an answer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// One object.
@@ -34,19 +34,19 @@ pub(crate) enum Wanted {
     All,
 }
 
-/// An open line to one of the kernel's services.
+/// An open socket to one of the kernel's services.
 #[derive(Debug)]
 pub(crate) struct Netlink(OwnedFd);
 
 impl Netlink {
-    /// A line to `service` of this thread's network namespace.
+    /// Opens a socket to `service` in this thread's network namespace.
     pub fn open(service: SockProtocol) -> Option<Self> {
         let line = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, service).ok()?;
         setsockopt(&line, ReceiveTimeout, &LONGEST).ok()?;
         Some(Self(line))
     }
 
-    /// Sends a request of `kind` and collects the bodies of the answers; `None` for a missing answer, or an error.
+    /// Sends a request of `kind` and collects the bodies of the answers; `None` if no answer comes or the answer is an error.
     pub fn ask(&self, kind: u16, wanted: Wanted, body: &[u8]) -> Option<Vec<Vec<u8>>> {
         let flags = if wanted == Wanted::All { REQUEST | DUMP } else { REQUEST };
         send(self.0.as_raw_fd(), &request(kind, flags, body), MsgFlags::empty()).ok()?;
@@ -61,7 +61,7 @@ impl Netlink {
     }
 }
 
-/// Whether further datagrams belong to an answer.
+/// Whether the answer continues in further datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum More {
     Follow,
@@ -77,7 +77,7 @@ fn request(kind: u16, flags: u16, body: &[u8]) -> Vec<u8> {
     message
 }
 
-/// Adds the bodies of a datagram's messages to `answers`; `None` for an error, or what is not a message.
+/// Adds the bodies of a datagram's messages to `answers`; `None` for an error or a malformed message.
 fn take_messages(mut datagram: &[u8], answers: &mut Vec<Vec<u8>>) -> Option<More> {
     let mut more = More::None;
     while !datagram.is_empty() {
@@ -98,7 +98,7 @@ fn take_messages(mut datagram: &[u8], answers: &mut Vec<Vec<u8>>) -> Option<More
     Some(more)
 }
 
-/// An attribute as it stands in a request.
+/// An attribute, encoded for a request.
 pub(crate) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     let mut bytes = ((ATTRIBUTE + value.len()) as u16).to_ne_bytes().to_vec();
     bytes.extend_from_slice(&kind.to_ne_bytes());
@@ -113,7 +113,7 @@ pub(crate) fn find(mut attributes: &[u8], kind: u16) -> Option<&[u8]> {
         let header: &[u8; ATTRIBUTE] = attributes.first_chunk()?;
         let len = usize::from(u16::from_ne_bytes([header[0], header[1]]));
         let value = attributes.get(ATTRIBUTE..len)?;
-        // The two highest bits say how a value is written, not what it is.
+        // The two highest bits tell how a value is encoded, not which attribute it is.
         if u16::from_ne_bytes([header[2], header[3]]) & 0x3fff == kind {
             return Some(value);
         }

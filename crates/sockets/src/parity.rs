@@ -1,8 +1,8 @@
-//! The same segments at the same times through the simulator's driver and through two hosts of this crate give
-//! byte-identical traces: socket calls, raw packets and a clock that calls move are another way to the same turns.
+//! Running the same segments at the same times through the simulator's driver and through two hosts of this crate gives
+//! byte-identical traces: socket calls, raw packets and a clock moved by calls lead to the same turns.
 //!
-//! Both worlds fork their random streams by the same labels, so the same packets are lost and late. A path here never
-//! delivers two packets at one moment, since a packet of packetdrill's is a turn of its own.
+//! Both worlds fork their random streams by the same labels, so the same packets are lost or delayed. A path here never delivers
+//! two packets at the same moment, since each of packetdrill's packets is a turn of its own.
 
 use crate::flags::Flags;
 use crate::host::Host;
@@ -24,7 +24,7 @@ const BYTES: usize = 1_500_000;
 const CLIENT: &str = "10.0.0.1";
 const SERVER: &str = "10.0.0.2:5001";
 
-/// A host with one socket that carries the flow.
+/// A host with one socket, which carries the flow.
 struct Side {
     plugin: Plugin,
     fd: i32,
@@ -34,7 +34,7 @@ struct Side {
 }
 
 impl Side {
-    /// The simulator's node of this label, as a host of this crate.
+    /// The simulator's node with this label, as a host of this crate.
     fn new(address: SocketAddr, rng: &Rng) -> Self {
         let mut secret = rng.fork("isn");
         let device = DeviceCaps { mtu: 1_500, checksum: TxChecksum::Compute, segmentation: Segmentation::Off };
@@ -43,7 +43,7 @@ impl Side {
         let flags = Flags::read(&format!("local={}", address.ip()), &mut |complaint| panic!("{complaint}"));
         let mut host = Host::with_stack(flags, Stack::new(stack, rng.fork("stack")), Instant::ZERO);
         host.watch.seen = Some(TextSink::default());
-        // A stack chooses its first port by a stream of its own; a socket's is the host's choice.
+        // A stack chooses its first port from its own random stream; for a socket the host chooses.
         host.next_port = 49_152 + rng.fork("stack").fork("ports").below(16_384) as u16;
         let fd = host.socket_call(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0).unwrap();
         host.socket_mut(fd).unwrap().config = tcp::Config::default();
@@ -54,7 +54,7 @@ impl Side {
         self.plugin.call(|host| host.now())
     }
 
-    /// What leaves, with the present moment.
+    /// The packets that leave, with the current time.
     fn packets(&self) -> Vec<Vec<u8>> {
         std::iter::from_fn(|| self.plugin.call(Host::fetch)).map(|(bytes, _)| bytes).collect()
     }
@@ -75,7 +75,7 @@ impl Side {
         if connected && self.moved == 0 {
             let mut bytes = vec![0; BYTES];
             tcp::fill_pattern(0, &mut bytes);
-            // Both in one call, as the simulator's application does: nothing leaves in between.
+            // Both in one call, as the simulator's application does: no packet leaves in between.
             let mut sending = Sending::default();
             self.plugin
                 .call(|host| {
@@ -107,7 +107,7 @@ impl Side {
         }
     }
 
-    /// Both directions are closed: the socket is, too.
+    /// Once both directions are closed, closes the socket as well.
     fn close_when_over(&mut self) {
         if !self.over && self.moved > 0 && matches!(self.tcp_state(), tcp::State::TimeWait | tcp::State::Closed) {
             self.plugin.close(self.fd).unwrap();
@@ -154,7 +154,7 @@ fn by_this_crate(scenario: &Scenario) -> [String; 2] {
     sides.map(|side| side.plugin.call(|host| host.watch.seen.take().unwrap().0))
 }
 
-/// Both traces of the simulator, connections counted from zero, the network's losses left out.
+/// Both of the simulator's traces, with connections counted from zero and the network's losses left out.
 fn by_the_simulator(scenario: &Scenario) -> [String; 2] {
     let mut trace = TextSink::default();
     sim::run(scenario, &mut trace).unwrap();

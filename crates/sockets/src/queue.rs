@@ -1,23 +1,23 @@
 //! The queue of the device that scripts configure. `tc qdisc replace dev tun0 root pfifo limit 0` leaves it no room: the device
-//! refuses every packet, and reports that to its sender.
+//! refuses every packet and reports that to the sender.
 
 use crate::device::DEVICE;
 use crate::netlink::{Netlink, Wanted, find};
 use nix::net::if_::if_nametoindex;
 use nix::sys::socket::SockProtocol;
 
-/// The question for queueing disciplines, and the bytes of its fixed part (`struct tcmsg`).
+/// The request for queueing disciplines, and the size of its fixed part (`struct tcmsg`).
 const GET: u16 = 38;
 const FIXED: usize = 20;
-/// Where that names the device and the place of a discipline; the place of a device's outermost one.
+/// Offsets of the device and of the discipline's parent; the parent value of a device's root discipline.
 const DEVICE_AT: usize = 4;
 const PARENT_AT: usize = 12;
 const ROOT: u32 = u32::MAX;
-/// Attributes: the discipline's name, and its settings, which begin with the limit for those that are known here.
+/// Attributes: the discipline's name, and its settings, which begin with the limit for the disciplines known here.
 const KIND: u16 = 1;
 const SETTINGS: u16 = 2;
 
-/// A way to ask how much room the queue has.
+/// A handle for asking how much room the queue has.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     line: Option<Netlink>,
@@ -29,7 +29,7 @@ impl Queue {
         Self { line: Netlink::open(SockProtocol::NetlinkRoute) }
     }
 
-    /// Whether the device refuses what is sent now.
+    /// Whether the device currently refuses packets.
     pub fn refuses(&self) -> bool {
         let Some(line) = &self.line else { return false };
         let Ok(device) = if_nametoindex(DEVICE) else { return false };
@@ -40,7 +40,7 @@ impl Queue {
     }
 }
 
-/// Whether this is the outermost queue of `device`, and takes no packet.
+/// Whether this is the root queue of `device` and accepts no packet.
 fn is_without_room(queue: &[u8], device: u32) -> bool {
     let number =
         |at: usize| queue.get(at..).and_then(|rest| rest.first_chunk()).map(|bytes| u32::from_ne_bytes(*bytes));

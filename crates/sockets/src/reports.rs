@@ -1,12 +1,12 @@
-//! A socket's error queue (`MSG_ERRQUEUE`): buffers that are the application's again (`MSG_ZEROCOPY`), moments at which bytes
-//! left or were acknowledged (`SO_TIMESTAMPING`), and what the network said of an attempt to connect (`IP_RECVERR`).
+//! A socket's error queue (`MSG_ERRQUEUE`): buffers returned to the application (`MSG_ZEROCOPY`), times at which bytes were sent
+//! or acknowledged (`SO_TIMESTAMPING`), and the network's reports on an attempt to connect (`IP_RECVERR`).
 //!
-//! The connection's own counts are all this is made from: bytes written, sent and acknowledged, looked at after each turn.
+//! Derived only from the connection's own counts: bytes written, sent and acknowledged, checked after each turn.
 //!
 //! Deviations:
 //! * Bytes are copied when they are written, so each report about buffers says that they were
 //!   (`SO_EE_CODE_ZEROCOPY_COPIED`), as Linux says it on devices that cannot do without.
-//! * A report brings no copy of the packet it is about; `MSG_TRUNC` is set as if it had not fitted.
+//! * A report contains no copy of the packet it is about; `MSG_TRUNC` is set as if the copy had not fitted.
 
 use crate::control_message::ControlMessage;
 use crate::socket::{Family, encode};
@@ -26,15 +26,15 @@ const ORIGIN_ICMP6: u8 = 3;
 const ORIGIN_TIMESTAMPING: u8 = 4;
 const ORIGIN_ZEROCOPY: u8 = 5;
 const CODE_COPIED: u8 = 1;
-/// `struct scm_timestamping`: three times, of which software gives the first.
+/// `struct scm_timestamping`: three times, of which software fills the first.
 const TIMES_LEN: usize = 48;
 
 /// One report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Report {
-    /// The buffers of the calls from `first` to `last`, counted from zero, are the application's again.
+    /// The buffers of the calls from `first` to `last`, counted from zero, belong to the application again.
     Returned { first: u32, last: u32 },
-    /// Something happened to the byte called `key`.
+    /// An event of the byte numbered `key`.
     Stamped { what: Moment, key: u32, at: Instant },
     /// The network has ended an attempt to connect.
     Blamed { errno: Errno, blame: Blame },
@@ -43,15 +43,15 @@ pub(crate) enum Report {
 /// What can happen to a byte, with the number that `ee_info` has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
-    /// It was handed to the device (`SCM_TSTAMP_SND`).
+    /// It was passed to the device (`SCM_TSTAMP_SND`).
     Sent = 0,
-    /// It was handed to the queue before the device (`SCM_TSTAMP_SCHED`), here at the same moment.
+    /// It was passed to the queue before the device (`SCM_TSTAMP_SCHED`), here at the same moment.
     Scheduled = 1,
     /// The peer has acknowledged it (`SCM_TSTAMP_ACK`).
     Acknowledged = 2,
 }
 
-/// An ICMP message, as far as it is reported.
+/// The parts of an ICMP message that are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Blame {
     pub kind: u8,
@@ -67,33 +67,33 @@ struct Lent {
     number: u32,
 }
 
-/// What is still to be reported of a call's last byte.
+/// The reports still due for a call's last byte.
 #[derive(Clone, Debug)]
 struct Stamp {
     /// Bytes of the stream up to and including it.
     end: u64,
     key: u32,
-    /// In the order in which they happen.
+    /// In the order in which they will happen.
     moments: VecDeque<Moment>,
 }
 
-/// The queue, and what will get onto it.
+/// The queue, and the reports that will join it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reports {
     queue: VecDeque<Report>,
-    /// Bytes that the connection has taken.
+    /// Bytes accepted by the connection.
     written: u64,
     lent: VecDeque<Lent>,
     lent_ever: u32,
     stamps: VecDeque<Stamp>,
-    /// The byte that is called zero.
+    /// The byte that is numbered zero.
     origin: u64,
 }
 
 /// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Progress {
-    /// Bytes written and not yet sent, and not yet acknowledged.
+    /// Bytes written but not yet sent, and bytes not yet acknowledged.
     pub unsent: u64,
     pub unacknowledged: u64,
 }
@@ -106,30 +106,30 @@ pub(crate) struct Told {
 }
 
 impl Reports {
-    /// Nothing to be fetched.
+    /// Whether the queue has no report.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
-    /// A connection begins: bytes are counted anew.
+    /// A connection begins: byte counts restart.
     pub fn begin(&mut self) {
         self.release(u64::MAX);
         self.stamps.clear();
         (self.written, self.origin) = (0, 0);
     }
 
-    /// The connection has taken so many bytes more.
+    /// The connection has accepted `len` more bytes.
     pub fn wrote(&mut self, len: usize) {
         self.written += len as u64;
     }
 
-    /// The buffer of a call that ends here is lent until its bytes are acknowledged.
+    /// A call ended here: its buffer stays lent until its bytes are acknowledged.
     pub fn lend(&mut self) {
         self.lent.push_back(Lent { end: self.written, number: self.lent_ever });
         self.lent_ever = self.lent_ever.wrapping_add(1);
     }
 
-    /// The last byte of a call that ends here is of interest to `bits` of `SO_TIMESTAMPING`.
+    /// A call ended here: its last byte is tracked for these bits of `SO_TIMESTAMPING`.
     pub fn stamp(&mut self, bits: u32) {
         let all = [
             (SOF_TIMESTAMPING_TX_SCHED, Moment::Scheduled),
@@ -141,7 +141,7 @@ impl Reports {
         if moments.is_empty() {
             return;
         }
-        // Numbers begin anew after 2^32 bytes.
+        // Numbers wrap after 2^32 bytes.
         let number = self.written.wrapping_sub(self.origin).wrapping_sub(1) as u32;
         let key = if bits & SOF_TIMESTAMPING_OPT_ID != 0 { number } else { 0 };
         self.stamps.push_back(Stamp { end: self.written, key, moments });
@@ -157,12 +157,12 @@ impl Reports {
         self.written
     }
 
-    /// Whether progress would be reported.
+    /// Whether any report depends on progress.
     pub fn waits(&self) -> bool {
         !self.lent.is_empty() || !self.stamps.is_empty()
     }
 
-    /// The connection has come so far; nothing when it is over. How many reports follow.
+    /// The connection has made progress; `None` when it has ended. Returns how many reports follow.
     pub fn look(&mut self, progress: Option<Progress>, at: Instant) -> usize {
         let Some(progress) = progress else {
             self.stamps.clear();
@@ -188,7 +188,7 @@ impl Reports {
         told
     }
 
-    /// Buffers up to this byte are returned. Neighbours make one report.
+    /// Returns the buffers up to this byte. Adjacent ones share a report.
     fn release(&mut self, acked: u64) -> usize {
         let mut told = 0;
         while let Some(lent) = self.lent.pop_front_if(|lent| lent.end <= acked) {
@@ -213,7 +213,7 @@ impl Reports {
 }
 
 impl Report {
-    /// How a `recvmsg` with `MSG_ERRQUEUE` reports it. `bits` are `SO_TIMESTAMPING`'s, `wall_us` says when a moment was,
+    /// The report as `recvmsg` with `MSG_ERRQUEUE` returns it. `bits` are `SO_TIMESTAMPING`'s, `wall_us` converts a moment to
     /// microseconds since 1970.
     pub fn told(&self, family: Family, bits: u32, wall_us: impl Fn(Instant) -> i64) -> Told {
         let mut messages = Vec::new();
@@ -235,7 +235,7 @@ impl Report {
         Told { messages, flags: MSG_ERRQUEUE | if whole { 0 } else { MSG_TRUNC } }
     }
 
-    /// `struct sock_extended_err`, and who was to blame.
+    /// `struct sock_extended_err`, and the address of the sender.
     fn extended_error(&self, family: Family) -> Vec<u8> {
         let (errno, origin, kind, code, info, data) = match *self {
             Self::Returned { first, last } => (0, ORIGIN_ZEROCOPY, 0, CODE_COPIED, first, last),
@@ -258,7 +258,7 @@ impl Report {
     }
 }
 
-/// Three times of seconds and nanoseconds, the first of which is known.
+/// Three times in seconds and nanoseconds, of which the first is filled in.
 fn times(us: i64) -> Vec<u8> {
     let mut bytes = [us.div_euclid(1_000_000).to_ne_bytes(), (us.rem_euclid(1_000_000) * 1_000).to_ne_bytes()].concat();
     bytes.resize(TIMES_LEN, 0);

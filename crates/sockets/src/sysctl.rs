@@ -1,7 +1,7 @@
 //! The network namespace's settings (`/proc/sys/net`), as scripts change them before they open a socket.
 //!
-//! Read for each socket, because a script may change them in between. A setting that cannot be read, or whose value means
-//! nothing here, leaves the profile's in force. What they mean is the kernel's documentation, `ip-sysctl`.
+//! Read for each socket, because a script may change them in between. A setting that cannot be read, or whose value is not
+//! understood, leaves the profile's in force. Their meaning is defined in the kernel's documentation, `ip-sysctl`.
 
 mod edit;
 
@@ -14,10 +14,10 @@ use std::path::Path;
 use tcp::FastOpenKeys;
 use tcp::config::Config;
 
-/// Where the namespace shows them.
+/// Where the namespace exposes them.
 const ROOT: &str = "/proc/sys/net";
 
-/// Those that are read: every one has a use below, or in the defaults of socket options.
+/// The settings that are read: each is used below, or in the defaults of socket options.
 const NAMES: &[&str] = &[
     "core/rmem_max",
     "core/somaxconn",
@@ -92,7 +92,7 @@ impl Sysctls {
         Self { words: NAMES.iter().filter_map(word).collect() }
     }
 
-    /// A setting as it stands.
+    /// A setting as it is written.
     pub fn word(&self, name: &str) -> Option<&str> {
         self.words.get(name).map(String::as_str)
     }
@@ -102,30 +102,30 @@ impl Sysctls {
         self.word(name)?.parse().ok()
     }
 
-    /// A setting that is a least, a usual and a largest size.
+    /// A setting that consists of a minimum, a default and a maximum size.
     pub fn sizes(&self, name: &str) -> Option<[u32; 3]> {
         let sizes: Vec<u32> = self.word(name)?.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         sizes.try_into().ok()
     }
 
-    /// A count, within what a socket may have.
+    /// A count, limited to what a socket supports.
     pub fn count(&self, name: &str, least: u32, most: u32) -> Option<u32> {
         u32::try_from(self.number(name)?).ok().map(|count| count.clamp(least, most))
     }
 
-    /// A span that is not zero.
+    /// A duration that is not zero.
     pub fn span(&self, name: &str, unit: impl Fn(u64) -> Duration) -> Option<Duration> {
         u64::try_from(self.number(name)?).ok().filter(|span| *span > 0).map(unit)
     }
 
-    /// What the namespace makes cookies with (`tcp_fastopen_key`): the present key, and perhaps the one before it.
+    /// The keys with which the namespace makes cookies (`tcp_fastopen_key`): the current one, and perhaps the previous one.
     pub fn fast_open_keys(&self) -> Option<FastOpenKeys> {
         let mut keys = self.word("ipv4/tcp_fastopen_key")?.split(',').map(fast_open_key);
         Some(FastOpenKeys { current: keys.next()??, previous: keys.next().flatten() })
     }
 }
 
-/// Four words of eight hexadecimal digits; each stands in memory as the machine orders its bytes, lowest first.
+/// Four words of eight hexadecimal digits; each is stored in the machine's byte order, lowest word first.
 fn fast_open_key(text: &str) -> Option<[u8; 16]> {
     let mut key = [0; 16];
     let mut words = text.trim().split('-');
@@ -135,12 +135,12 @@ fn fast_open_key(text: &str) -> Option<[u8; 16]> {
     Some(key)
 }
 
-/// So many bytes may wait to be sent; the largest number stands for the absence of a limit.
+/// How many unsent bytes may wait; the largest number means no limit.
 pub(crate) fn notsent_lowat(bytes: i64) -> Option<u32> {
     u32::try_from(bytes).ok().filter(|bytes| (1..u32::MAX).contains(bytes))
 }
 
-/// The least timeout, which also bounds what the variation adds.
+/// The smallest timeout, which also limits from below what the variation adds.
 pub(crate) fn set_rto_min(config: &mut Config, min: Duration) {
     config.rto.min = min.min(config.rto.max);
     if let recovery::rtt::RttVariation::RoundPeak { floor } = &mut config.rtt.variation {
@@ -148,8 +148,8 @@ pub(crate) fn set_rto_min(config: &mut Config, min: Duration) {
     }
 }
 
-/// The largest timeout, which also bounds the interval of window probes. It may be less than RFC 6298 §2.5 has it, and bounds
-/// the first timeout, too.
+/// The largest timeout, which also limits the interval of window probes. It may be smaller than RFC 6298 §2.5 allows, and also
+/// limits the first timeout.
 pub(crate) fn set_rto_max(config: &mut Config, max: Duration) {
     config.rto.max_bound = MaxBound::Free;
     config.rto.max = max.max(config.rto.min);

@@ -1,11 +1,11 @@
 //! Two threads and one clock.
 //!
-//! packetdrill's main thread runs a script's events and moves the clock; calls that may block run on a second thread, which
-//! sleeps on the condition variable here until something has happened. Time is virtual, so main could run far ahead while
-//! a released call is on its way back. Hence a hand-over ([`Sleeper`]): after each change main lets the sleeper look, and
-//! before it moves the clock on it waits until a call that was released has read its end time.
+//! packetdrill's main thread runs a script's events and advances the clock; calls that may block run on a second thread, which
+//! sleeps on the condition variable here until something has happened. Because time is virtual, main could run far ahead while a
+//! released call is still returning. Hence a hand-over ([`Sleeper`]): after each change main lets the sleeper check, and before
+//! advancing the clock it waits until a released call has read its end time.
 //!
-//! A call on main never waits for another thread to do something: if it would block, only timers are run for it.
+//! A call on main never waits for another thread: if it would block, only timers are run for it.
 
 use crate::flags::Flags;
 use crate::host::Host;
@@ -17,8 +17,8 @@ use std::thread::{self, ThreadId};
 /// How far ahead a call on main looks for something to happen: longer than any timer of the protocol runs, keep-alive's two
 /// hours included.
 const HORIZON: Duration = Duration::from_secs(4 * 3_600);
-/// How long main waits for a released call to read its end time, in real time: indefinitely, as far as packetdrill is
-/// concerned, which reads it at once. A program that does not must not hang.
+/// How long main waits for a released call to read its end time, in real time: effectively indefinitely for packetdrill, which
+/// reads it at once. A program that does not read it must not hang.
 const END_TIME_PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// What `userdata` points to.
@@ -40,11 +40,11 @@ struct Shared {
 enum Sleeper {
     /// No call sleeps.
     Absent,
-    /// One does, until this moment at the latest.
+    /// A call sleeps, until this moment at the latest.
     Asleep { until: Option<Instant> },
-    /// Something has happened, and it is about to look.
+    /// Something has happened, and it is about to check.
     Called,
-    /// It is on its way back and has not read its end time.
+    /// It is returning and has not read its end time yet.
     Returning,
 }
 
@@ -62,12 +62,12 @@ pub(crate) enum Patience {
 type Locked<'a> = MutexGuard<'a, Shared>;
 
 impl Plugin {
-    /// The present thread is main.
+    /// Treats the current thread as main.
     pub fn new(flags: Flags) -> Self {
         Self::with_host(Host::new(flags))
     }
 
-    /// As [`Self::new`], with a host that is there already.
+    /// As [`Self::new`], with an existing host.
     pub fn with_host(host: Host) -> Self {
         let shared = Mutex::new(Shared { host, sleeper: Sleeper::Absent });
         Self { shared, changed: Condvar::new(), main: thread::current().id() }
@@ -77,7 +77,7 @@ impl Plugin {
         thread::current().id() == self.main
     }
 
-    /// A panic of one thread leaves a state that the other can still report on; there is nothing better to do with it.
+    /// If one thread panics, the other can still report on the state; this crate has no better way to handle it.
     fn lock(&self) -> Locked<'_> {
         self.shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -96,10 +96,10 @@ impl Plugin {
         result
     }
 
-    /// A call that waits: `attempt` is tried again, for as long as `patience` says, while it answers `EAGAIN`.
+    /// A blocking call: repeats `attempt` while it returns `EAGAIN`, for as long as `patience` allows.
     ///
     /// # Errors
-    /// Those of `attempt`; `EAGAIN` when patience is at an end.
+    /// The errors of `attempt`; `EAGAIN` when the time is up.
     pub fn call_patiently<T>(
         &self,
         patience: impl FnOnce(&Host) -> Patience,
@@ -115,7 +115,7 @@ impl Plugin {
         if self.is_main() { self.try_on_main(locked, until, attempt) } else { self.sleep(locked, until, attempt) }
     }
 
-    /// Main's own patience: no other thread moves the clock, so it runs the timers itself until the call succeeds.
+    /// Waiting on main: no other thread advances the clock, so main runs the timers itself until the call succeeds.
     fn try_on_main<T>(
         &self,
         mut locked: Locked<'_>,
@@ -139,7 +139,7 @@ impl Plugin {
         }
     }
 
-    /// The second thread's patience: it sleeps, and main moves the clock.
+    /// Waiting on the second thread: it sleeps while main advances the clock.
     fn sleep<T>(
         &self,
         mut locked: Locked<'_>,
@@ -169,7 +169,7 @@ impl Plugin {
         result
     }
 
-    /// Something has changed: a sleeper looks whether its call can go on now, and main goes on when it has.
+    /// Something has changed: the sleeper checks whether its call can continue, and main goes on after that.
     fn tell_sleeper<'a>(&self, mut locked: Locked<'a>) -> Locked<'a> {
         if self.is_main() && matches!(locked.sleeper, Sleeper::Asleep { .. }) {
             locked.sleeper = Sleeper::Called;
@@ -181,7 +181,7 @@ impl Plugin {
         locked
     }
 
-    /// The clock may move only when no released call still has to read its end time.
+    /// Waits for a released call to read its end time, because the clock may not advance before that.
     fn let_returning_pass<'a>(&self, mut locked: Locked<'a>) -> Locked<'a> {
         let deadline = std::time::Instant::now() + END_TIME_PATIENCE;
         while locked.sleeper == Sleeper::Returning {
@@ -195,7 +195,7 @@ impl Plugin {
         locked
     }
 
-    /// Moves the clock to `to`, at which something is due, or nothing is before it.
+    /// Advances the clock to `to`; no event is due before that moment.
     fn step<'a>(&self, locked: Locked<'a>, to: Instant) -> Locked<'a> {
         let mut locked = self.let_returning_pass(locked);
         locked.host.clock.advance(to);
@@ -203,7 +203,7 @@ impl Plugin {
         self.tell_sleeper(locked)
     }
 
-    /// Moves the clock to `to`, serving everything that is due on the way at its own moment.
+    /// Advances the clock to `to`, handling every event on the way at its own time.
     fn advance<'a>(&self, mut locked: Locked<'a>, to: Instant) -> Locked<'a> {
         while let Some(at) = next_event(&locked).filter(|at| *at <= to) {
             locked = self.step(locked, at);
@@ -214,8 +214,8 @@ impl Plugin {
         locked
     }
 
-    /// `gettimeofday`, in microseconds since 1970. It takes a tick, on the second thread as well: that is where packetdrill
-    /// waits, by asking, until a blocking call is to begin. Only a released call learns its end time without one.
+    /// `gettimeofday`, in microseconds since 1970. Each call takes a tick, on the second thread as well: there packetdrill polls
+    /// the clock until a blocking call is to begin. Only a released call reads its end time without a tick.
     pub fn time_of_day(&self) -> i64 {
         let mut locked = self.lock();
         if !self.is_main() && locked.sleeper == Sleeper::Returning {
@@ -258,7 +258,7 @@ impl Plugin {
         locked.host.drive(None);
         let horizon = locked.host.now() + HORIZON;
         loop {
-            // A call that was released may still send something at this moment.
+            // A released call may still send a packet at this moment.
             locked = self.let_returning_pass(locked);
             if let Some(packet) = locked.host.fetch() {
                 return Some(packet);
@@ -269,7 +269,7 @@ impl Plugin {
     }
 }
 
-/// When something will happen by itself: a timer of the stack's, or a sleeper's patience ends.
+/// The next event: a timer of the stack's, or the end of a sleeper's wait.
 fn next_event(locked: &Locked<'_>) -> Option<Instant> {
     let patience = match locked.sleeper {
         Sleeper::Asleep { until } => until,

@@ -1,13 +1,13 @@
-//! The trace that `--so_flags=trace=FILE` asks for: the stack's events as canonical text, written when the script is over.
+//! The trace requested by `--so_flags=trace=FILE`: the stack's events as canonical text, written when the script ends.
 
 use base::Instant;
 use std::path::{Path, PathBuf};
 use trace::{ConnId, Event, Observer, TextSink};
 
-/// Who watches the stack.
+/// The observer of the stack.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// What was seen, while a file is to receive it.
+    /// The events so far, if a file is to receive them.
     pub seen: Option<TextSink>,
     file: Option<PathBuf>,
 }

@@ -4,7 +4,7 @@ use longhaul_packetdrill::abi::{InitFn, Interface};
 use std::ffi::CString;
 use std::path::PathBuf;
 
-/// Beside this test program, where cargo puts what it tests.
+/// In the directory of this test program, where cargo puts what it tests.
 fn shared_object() -> PathBuf {
     let program = std::env::current_exe().unwrap();
     program.with_file_name("liblonghaul_packetdrill.so")
@@ -14,7 +14,7 @@ fn shared_object() -> PathBuf {
 fn the_shared_object_exports_the_one_symbol_and_fills_the_whole_table() {
     let path = CString::new(shared_object().to_str().unwrap()).unwrap();
     let mode = libc::RTLD_NOW | libc::RTLD_LOCAL | libc::RTLD_NODELETE | libc::RTLD_DEEPBIND;
-    // SAFETY: the library was built from this source; the symbol has the type that it is exported with.
+    // SAFETY: the library was built from this source; the symbol is exported with this type.
     let init = unsafe {
         let library = libc::dlopen(path.as_ptr(), mode);
         assert!(!library.is_null(), "{path:?} cannot be loaded");
@@ -22,7 +22,7 @@ fn the_shared_object_exports_the_one_symbol_and_fills_the_whole_table() {
         assert!(!symbol.is_null());
         std::mem::transmute::<*mut libc::c_void, InitFn>(symbol)
     };
-    // One process runs several scripts, one after the other: each has a state of its own.
+    // One process runs several scripts in turn, each with its own state.
     for _ in 0..2 {
         let mut table = Interface::zeroed();
         // SAFETY: no flags, and a table; calls with numbers only; nothing is called after `free`.

@@ -1,5 +1,5 @@
-//! Socket options through the C interface, beside those of a socket of this machine's kernel: both are asked the same, and
-//! both read the same namespace. Only options and values that every kernel of the last ten years answers alike.
+//! Socket options through the C interface, compared with those of a socket of this machine's kernel: both get the same calls, and
+//! both read the same namespace. Only options and values for which every kernel of the last ten years returns the same.
 
 mod common;
 
@@ -8,13 +8,13 @@ use libc::*;
 use nix::errno::Errno;
 use test_case::test_case;
 
-/// Numbers that options are set to.
+/// Numbers to which options are set.
 const ASKED: [c_int; 17] = [-2, -1, 0, 1, 2, 7, 40, 64, 88, 127, 128, 255, 256, 1_000, 32_767, 32_768, c_int::MAX];
 
-/// A value as it comes back: its bytes.
+/// A value as it is returned: its bytes.
 type Value = Answer<Vec<u8>>;
 
-/// Someone who has a stream socket.
+/// A provider of stream sockets.
 trait Sockets {
     fn set(&self, level: c_int, name: c_int, value: &[u8]) -> Answer<()>;
     fn get(&self, level: c_int, name: c_int, room: usize) -> Value;
@@ -78,7 +78,7 @@ impl Sockets for Ours<'_> {
     }
 }
 
-/// What new sockets say after the option was set to each number.
+/// What new sockets return after the option was set to each number.
 fn answers<S: Sockets>(new: impl Fn() -> S, level: c_int, name: c_int) -> Vec<(c_int, Answer<()>, Value)> {
     let answer = |&asked: &c_int| {
         let socket = new();
@@ -147,12 +147,12 @@ fn lengths_are_the_kernels(level: c_int, name: c_int, len: usize) {
     let (ours, kernels) = (Ours::new(&script, AF_INET), Kernel::new(AF_INET));
     let value = vec![1; len];
     assert_eq!(ours.set(level, name, &value), kernels.set(level, name, &value));
-    // The values themselves are not all comparable: how long are they?
+    // The values themselves are not all comparable, so compare their lengths.
     let length = |value: Value| value.map(|value| value.len());
     assert_eq!(length(ours.get(level, name, len)), length(kernels.get(level, name, len)));
 }
 
-/// As the packetdrill program asks before it runs a script's code.
+/// As the packetdrill program calls it before it runs a script's code.
 #[test]
 fn what_a_scripts_code_reads_has_the_lengths_it_asserts() {
     let script = Script::new();
@@ -174,7 +174,7 @@ fn a_message_tells_how_much_is_left() {
     assert_eq!(left_after(&script, fd, 10), None);
 }
 
-/// Receives so many bytes; what a control message says is left.
+/// Receives `len` bytes; returns how many are left according to a control message.
 fn left_after(script: &Script, fd: c_int, len: usize) -> Option<c_int> {
     let (mut bytes, mut control) = (vec![0u8; len], [0u64; 8]);
     let mut piece = iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: len };

@@ -34,7 +34,7 @@ fn epoll_wait(script: &Script, epfd: c_int, max: c_int, timeout_ms: c_int) -> An
     Ok(events.into_iter().map(|event| (event.u64 as c_int, event.events as c_int)).collect())
 }
 
-/// The one watched descriptor's events, zero for none.
+/// The events of the one watched descriptor, zero for none.
 fn told(script: &Script, epfd: c_int) -> c_int {
     epoll_wait(script, epfd, 8, 0).unwrap().first().map_or(0, |(_, events)| *events)
 }

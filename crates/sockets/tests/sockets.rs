@@ -1,4 +1,4 @@
-//! Socket calls through the C interface: what they answer, and what they make the stack send.
+//! Socket calls through the C interface: what they return, and what they make the stack send.
 
 mod common;
 
@@ -338,7 +338,7 @@ fn segments_larger_than_the_device_come_in_and_bursts_go_out_in_one_packet(local
     assert_eq!(bursts, [5_000, 5_000], "half the window of ten segments each; {headers} bytes of headers");
 }
 
-/// Connects with `data` in the SYN as far as that goes; the peer's address stands in the call.
+/// Connects with as much of `data` in the SYN as possible; the call carries the peer's address.
 fn send_with_syn(script: &Script, fd: i32, data: &[u8]) -> Answer<i32> {
     script.send_to(fd, data, libc::MSG_FASTOPEN, script.peer)
 }
@@ -388,7 +388,7 @@ fn a_pointer_that_leads_nowhere_is_a_bad_address() {
     let (u, last_page) = (table.userdata, usize::MAX - 4_095);
     for address in [8, last_page, usize::MAX] {
         let nowhere = std::ptr::without_provenance_mut::<libc::c_void>(address);
-        // SAFETY: pointers that lead nowhere are what is tried.
+        // SAFETY: the test passes invalid pointers on purpose.
         let results = unsafe {
             let vector = libc::iovec { iov_base: nowhere, iov_len: 8 };
             [

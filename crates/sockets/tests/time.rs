@@ -65,11 +65,11 @@ fn retransmissions_come_at_their_times_however_they_are_waited_for() {
     script.set_nonblocking(fd);
     assert_eq!(script.connect(fd, script.peer), Err(Errno::EINPROGRESS));
     let first = script.expect();
-    // Asked for before they are due: time passes.
+    // Received before they are due: time passes.
     let second = script.expect();
     assert_eq!(second.at - first.at, 1_000_000);
     assert!((0..=1).contains(&(script.now() - second.at)));
-    // Slept past: the packet has the time it was sent at, not the time it was fetched.
+    // After sleeping past its time, the packet has the time it was sent, not the time it was fetched.
     script.usleep(10_000_000);
     assert_eq!(script.expect().at - first.at, 2_000_000);
     assert_eq!(script.expect().at - first.at, 3_000_000);
@@ -95,7 +95,7 @@ fn a_blocked_accept_ends_when_the_handshake_does() {
             || {
                 script.usleep(100_000);
                 script.peer_opens();
-                // Main runs ahead; the call's end time is the moment it was released.
+                // Main runs ahead; the call ends at the moment it was released.
                 script.usleep(5_000_000);
             },
         );
@@ -223,7 +223,7 @@ fn a_lingering_close_ends_when_the_peer_has_everything_or_time_is_over() {
     }
 }
 
-/// Everything a script's packets are, times relative to the first.
+/// All of a script's packets, with times relative to the first.
 fn run(asked_before: usize) -> Vec<Seen> {
     let script = Script::new();
     for _ in 0..asked_before {

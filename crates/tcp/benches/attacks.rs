@@ -1,5 +1,5 @@
-//! What strangers' packets cost a stack with its default guards, and what honest peers get beside them. `cargo xtask attacks` runs it
-//! and writes `docs/SECURITY.md`.
+//! Measures what packets from strangers cost a stack with its default guards, and how honest peers fare meanwhile. `cargo xtask
+//! attacks` runs it and writes `docs/SECURITY.md`.
 //!
 //! Without an argument it lists the attacks. `attacks packets NAME` delivers the packets of one of them, each by a call of
 //! [`attack_packet`], for which callgrind counts instructions, and prints what the stack held at most. `attacks beside` plays
@@ -26,7 +26,7 @@ const IRS: SeqNum = SeqNum(5_000);
 /// Attack packets per second, in the attacks and beside honest peers.
 const RATE: u64 = 100_000;
 
-/// One attack: its name, and the packets to count behind those that prepare for them.
+/// One attack: its name, and how many packets to count after the ones that prepare the state.
 struct Attack {
     name: &'static str,
     run: fn(&mut World),
@@ -44,7 +44,7 @@ const ATTACKS: [Attack; 9] = [
     Attack { name: "orphans", run: World::orphans },
 ];
 
-/// A stack and what it was seen to hold.
+/// A stack and the peak memory it was seen to hold.
 struct World {
     stack: Stack,
     now: Instant,
@@ -70,7 +70,7 @@ fn valid(cfg: Config) -> ValidConfig {
     cfg.validate().expect("the configuration is valid")
 }
 
-/// The `n`th of many sources.
+/// Returns the `n`th of many source addresses.
 fn source(n: u32) -> IpAddr {
     IpAddr::V4(Ipv4Addr::from_bits(0x0b00_0000 + n))
 }
@@ -88,13 +88,13 @@ impl Default for Answer {
 }
 
 impl Answer {
-    /// The sequence number behind that of the answer.
+    /// Returns the sequence number that follows the answer.
     fn next_seq(&self) -> SeqNum {
         wire::parse(&self.header[..self.len], 0).map(|(_, repr)| repr.seq + 1).expect("it was answered")
     }
 }
 
-/// The turn of one packet.
+/// Processes one packet.
 #[inline(always)]
 fn one_turn(stack: &mut Stack, now: Instant, header: &[u8], payload: Payload<'_>, answer: &mut Answer) {
     let frame = RxFrame { at: now, header, payload, gso_size: None, checksum: ChecksumState::Unneeded };
@@ -114,7 +114,7 @@ fn attack_packet(stack: &mut Stack, now: Instant, header: &[u8], payload: Payloa
     one_turn(stack, now, header, payload, answer);
 }
 
-/// The turn of a packet that only prepares.
+/// Processes a packet that only prepares the state.
 #[inline(never)]
 fn prepare_packet(stack: &mut Stack, now: Instant, header: &[u8], payload: Payload<'_>, answer: &mut Answer) {
     one_turn(stack, now, header, payload, answer);
@@ -141,7 +141,7 @@ impl World {
         self.stack.listen(PORT, BACKLOG, &valid(cfg)).expect("listens");
     }
 
-    /// Delivers a segment from `src`; what answers it is in `answer`.
+    /// Delivers a segment from `src`; `answer` holds the reply.
     fn deliver(&mut self, src: IpAddr, repr: &TcpRepr, bytes: &[u8], counted: bool) {
         let fragmentation = Fragmentation::Forbidden;
         let ip = IpRepr { src, dst: SERVER, ttl: 64, dscp: 0, ecn: Ecn::NotEct, fragmentation };
@@ -160,7 +160,7 @@ impl World {
         }
     }
 
-    /// SYNs from ever new sources, from the first one on, which finds the queue empty.
+    /// SYNs from new sources, starting with the first one, which finds the queue empty.
     fn syn_flood(&mut self, timestamps: Option<Timestamps>) {
         self.listen(Config::default());
         for n in 0..600 {
@@ -168,7 +168,7 @@ impl World {
         }
     }
 
-    /// ACKs that might acknowledge a cookie, while cookies are believed.
+    /// ACKs that could acknowledge a cookie, while the stack accepts cookies.
     fn ack_flood(&mut self) {
         self.listen(Config::default());
         for n in 0..200 {
@@ -186,7 +186,7 @@ impl World {
         }
     }
 
-    /// An established connection with a window of 16 MiB; the number of our first byte.
+    /// Opens a connection with a window of 16 MiB; returns the sequence number of our first byte.
     fn established(&mut self, port: u16) -> (Conn, SeqNum) {
         self.conn = None;
         self.deliver(PEER, &syn(port, None), &[], false);
@@ -204,7 +204,7 @@ impl World {
         cfg
     }
 
-    /// Single bytes with gaps between them, up to the guard's number of blocks and beyond.
+    /// Sends single bytes with gaps between them, up to the guard's limit of blocks and beyond.
     fn one_byte_holes(&mut self) {
         self.listen(Self::wide());
         let (_, ack) = self.established(1001);
@@ -214,7 +214,7 @@ impl World {
         }
     }
 
-    /// As many blocks as there may be, then segments that join two of them each, far from each other.
+    /// Fills the limit of blocks, then sends segments that each join two blocks far from each other.
     fn joining_holes(&mut self) {
         self.listen(Self::wide());
         let (_, ack) = self.established(1001);
@@ -227,20 +227,20 @@ impl World {
         }
     }
 
-    /// Bytes that take a page each, from many connections, until the budget is spent and beyond.
+    /// Sends bytes that each occupy a page, on many connections, until they exhaust the budget and beyond.
     fn far_bytes(&mut self) {
         self.listen(Self::wide());
         let peers: Vec<_> = (0..24u16).map(|n| (1_001 + n, self.established(1_001 + n).1)).collect();
         for n in 0..5_310u32 {
             for (port, ack) in &peers {
-                // The last byte of a page, which is cleared up to there; the budget is spent by the 5,295th of each.
+                // The last byte of a page, which is cleared up to there; the 5,295th byte of each connection exhausts the budget.
                 let at = IRS + 1 + 4_095 + n * 2_048;
                 self.deliver(PEER, &segment(*port, Flags::NONE, at, Some(*ack)), b"x", n >= 5_285);
             }
         }
     }
 
-    /// Connections that are opened, closed from our side and left in TIME-WAIT, up to the cap and beyond.
+    /// Opens connections, closes them from our side and leaves them in TIME-WAIT, up to the cap and beyond.
     fn time_wait(&mut self) {
         self.listen(Config::default());
         for n in 0..16_500u32 {
@@ -259,7 +259,7 @@ impl World {
         }
     }
 
-    /// Connections that close their window before data that the application has written and left behind, up to the cap and beyond.
+    /// Connections that close their window before data that a departed application has written, up to the cap and beyond.
     fn orphans(&mut self) {
         self.listen(Config::default());
         for n in 0..4_300u32 {
@@ -280,14 +280,14 @@ impl World {
     }
 }
 
-/// A frame on its way, and when it arrives, in ticks of a millisecond.
+/// A frame in flight and its arrival time, in ticks of one millisecond.
 struct UnderWay {
     at: u64,
     header: Vec<u8>,
     payload: (u64, u32),
 }
 
-/// A server, a client 25 ms away from it over 100 Mbit/s, and perhaps a flood of SYNs.
+/// A server, a client 25 ms away over 100 Mbit/s, and optionally a SYN flood.
 struct Beside {
     stacks: [Stack; 2],
     lines: [VecDeque<UnderWay>; 2],
@@ -311,7 +311,7 @@ impl Beside {
         Instant::from_nanos(self.tick * 1_000_000)
     }
 
-    /// One millisecond: the flood, then what has arrived at each end, then what leaves.
+    /// Advances one millisecond: the flood, then arrivals at each end, then departures.
     fn step(&mut self) {
         self.tick += 1;
         let now = self.now();
@@ -351,13 +351,13 @@ impl Beside {
         }
     }
 
-    /// Answers to spoofed sources lead nowhere.
+    /// Discards answers to spoofed sources.
     fn drain_strangers(&mut self) {
         let peer = PEER;
         self.lines[1].retain(|frame| wire::parse(&frame.header, frame.payload.1).is_ok_and(|(ip, _)| ip.dst == peer));
     }
 
-    /// How many of `wanted` handshakes, one every two milliseconds, end within three seconds at both ends.
+    /// Counts how many of `wanted` handshakes, one every two milliseconds, complete at both ends within three seconds.
     fn handshakes(&mut self, wanted: usize, client: &ValidConfig) -> usize {
         let (mut opened, mut ended, mut accepted) = (0, 0, 0);
         while opened < wanted || self.tick < 1_000 + 2 * wanted as u64 + 3_000 {
@@ -384,7 +384,7 @@ impl Beside {
         ended.min(accepted)
     }
 
-    /// Milliseconds until the server has read `len` bytes of a client.
+    /// Returns the milliseconds until the server has read `len` bytes from a client.
     fn transfer(&mut self, len: u64, client: &ValidConfig) -> u64 {
         let to = SocketAddr::new(SERVER, PORT);
         let mut off = Off;
@@ -422,7 +422,7 @@ fn client(timestamps: TimestampConfig) -> ValidConfig {
     valid(cfg)
 }
 
-/// Handshakes and goodput beside the flood, without it, and without cookies.
+/// Measures handshakes and goodput with the flood, without it, and without cookies.
 fn beside() {
     const HANDSHAKES: usize = 1_000;
     const BYTES: u64 = 20_000_000;
@@ -435,7 +435,7 @@ fn beside() {
     let made = Beside::new(true, without).handshakes(HANDSHAKES, &client(TimestampConfig::Answer));
     println!("handshakes without cookies: {made} of {HANDSHAKES}");
     let [quiet, flooded] = [false, true].map(|flood| {
-        // With a second's start the flood has filled the queue.
+        // After a head start of one second the flood has filled the queue.
         let mut world = Beside::new(flood, Config::default());
         (0..1_000).for_each(|_| world.step());
         world.transfer(BYTES, &client(TimestampConfig::Offer))

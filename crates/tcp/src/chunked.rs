@@ -1,12 +1,12 @@
-//! A vector that grows by a chunk at a time. One that doubles copies everything it holds, and who makes it grow chooses when: among
-//! ten thousand connections, the packet that opens one more would cost as much as a hundred others.
+//! A vector that grows by one chunk at a time. A vector that doubles copies all its elements, and an attacker could choose when:
+//! among ten thousand connections, the packet that opens one more would cost as much as a hundred others.
 
 use core::ops::{Index, IndexMut};
 
 /// Elements by index, in chunks of `CHUNK`.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunked<T, const CHUNK: usize = 64> {
-    /// Every chunk but the last one that is in use is full.
+    /// Every chunk is full except the last one in use.
     chunks: Vec<Box<[T; CHUNK]>>,
     len: usize,
 }
@@ -27,7 +27,7 @@ impl<T: Default, const CHUNK: usize> Chunked<T, CHUNK> {
         self[last] = value;
     }
 
-    /// Takes the last element. One empty chunk is kept, so that a length that goes back and forth does not allocate.
+    /// Removes the last element. Keeps one empty chunk, so that a length that oscillates does not allocate.
     pub fn pop(&mut self) -> Option<T> {
         let last = self.len.checked_sub(1)?;
         let value = core::mem::take(&mut self[last]);
@@ -36,8 +36,8 @@ impl<T: Default, const CHUNK: usize> Chunked<T, CHUNK> {
         Some(value)
     }
 
-    /// The element at `index`; between the length and the end of the last chunk it is the default one. A lookup that
-    /// compares with the length as well would cost every packet.
+    /// Returns the element at `index`; between the length and the end of the last chunk it is the default value. Comparing with
+    /// the length as well would slow down every packet.
     #[inline]
     pub fn get(&self, index: usize) -> Option<&T> {
         self.chunks.get(index / CHUNK).map(|chunk| &chunk[index % CHUNK])

@@ -1,9 +1,9 @@
-//! Everything a handler may know about the world during one call.
+//! The context of a handler: all it may know about the outside during one call.
 
 use base::{Instant, Rng};
 use trace::{ConnId, Event, Observer};
 
-/// What an endpoint is lent for one call. A function that was not handed one can reach neither time nor randomness.
+/// What an endpoint borrows for one call. A function without it has access to neither time nor randomness.
 #[derive(Debug)]
 pub struct Cx<'a, O: Observer> {
     /// Ingress time of the segment, or the deadline being served.
@@ -20,10 +20,10 @@ impl<'a, O: Observer> Cx<'a, O> {
     pub fn new(now: Instant, rng: &'a mut Rng, conn: ConnId, obs: &'a mut O) -> Self {
         Self { now, rng, conn, obs }
     }
-    /// Records an event; builds it only when an observer watches.
+    /// Records an event; builds it only when an observer is attached.
     ///
-    /// Under `longhaul_unwatched` no observer can: `cargo xtask bench` compares that build with one in which none does.
-    /// Where more than a call of this leads to an event, the same attribute stands before it.
+    /// Under `longhaul_unwatched` no observer can attach: `cargo xtask bench` compares that build with one that merely has none.
+    /// Where code beyond a call of this function leads to an event, the same attribute precedes it.
     #[inline(always)]
     pub fn emit(&mut self, event: impl FnOnce() -> Event) {
         #[cfg(not(longhaul_unwatched))]
@@ -35,10 +35,10 @@ impl<'a, O: Observer> Cx<'a, O> {
     }
 }
 
-/// What a stack is lent for one turn or one application call.
+/// What a stack borrows for one turn or one application call.
 #[derive(Debug)]
 pub struct StackCx<'a, O: Observer> {
-    /// The present moment; no event handled in the call is later.
+    /// The current time; every event handled in the call is at or before it.
     pub now: Instant,
     /// Who watches.
     pub obs: &'a mut O,

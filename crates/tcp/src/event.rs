@@ -1,40 +1,40 @@
-//! What an endpoint reports to its application, and what becomes of an arriving segment.
+//! Events of an endpoint for its application, and the fate of an arriving segment.
 
 use core::fmt;
 
-/// Something the application may want to act on.
+/// An event that the application may want to handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnEvent {
     /// The handshake is complete.
     Connected,
-    /// There is something to read: bytes or the end of the stream.
+    /// There is data to read: bytes or the end of the stream.
     Readable,
-    /// A write that was cut short may go on.
+    /// A write that was cut short may continue.
     Writable,
-    /// The peer has marked urgent data that is still to be read, or will arrive (RFC 9293 MUST-32).
+    /// The peer has marked urgent data that is unread or will arrive (RFC 9293 MUST-32).
     Urgent,
-    /// The same data was sent several times and not acknowledged, `retries.notify` of them again (RFC 9293 §3.8.3: R1). The
-    /// connection goes on.
+    /// The same data was retransmitted `retries.notify` times without an acknowledgement (RFC 9293 §3.8.3: R1). The connection
+    /// continues.
     Unresponsive,
-    /// The network reports trouble on the path (RFC 9293 MUST-47). The connection goes on; it may be over soon.
+    /// The network reported an error on the path (RFC 9293 MUST-47). The connection continues, but may end soon.
     Icmp(IcmpError),
-    /// The connection is over; nothing follows.
+    /// The connection has ended; no event follows.
     Closed(CloseReason),
 }
 
-/// What the network said about a segment of ours.
+/// The network's report about one of our segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IcmpError {
     /// It cannot be delivered.
     Unreachable(wire::Unreachable),
-    /// It was too long under way.
+    /// It exceeded its lifetime in transit.
     TimeExceeded,
-    /// Its IP header was not understood.
+    /// A router could not process its IP header.
     ParameterProblem,
 }
 
 impl IcmpError {
-    /// The error in words.
+    /// Returns the error as text.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Unreachable(why) => why.name(),
@@ -57,13 +57,13 @@ pub enum CloseReason {
     Aborted,
     /// The peer stopped answering: R2, the user timeout, or keep-alive (RFC 9293 §3.8.3, §3.8.4).
     TimedOut,
-    /// The peer was not reached: an attempt to connect that the network ended, or a peer that stopped answering after the
-    /// network had reported this.
+    /// The peer was unreachable: the network ended a connection attempt, or the peer stopped answering after the network had
+    /// reported this error.
     Icmp(IcmpError),
 }
 
 impl CloseReason {
-    /// The reason in words.
+    /// Returns the reason as text.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Normal => "closed",
@@ -82,12 +82,12 @@ impl fmt::Display for CloseReason {
     }
 }
 
-/// What became of an arriving segment. Not an error: wire input can produce none.
+/// How an arriving segment was handled. Not an error: input from the network cannot cause one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disposition {
     /// Processed.
     Accepted,
-    /// Not processed, and answered with an ACK that lets a legitimate peer correct itself (RFC 5961).
+    /// Not processed, but answered with an ACK that lets a legitimate peer correct itself (RFC 5961).
     Challenge(DropReason),
     /// Not processed.
     Dropped(DropReason),
@@ -104,13 +104,13 @@ pub enum DropReason {
     UnexpectedSyn,
     /// A reset whose sequence number is in the window but not the next (RFC 5961 §3).
     InexactReset,
-    /// No ACK bit where one must be.
+    /// The ACK bit is missing where it is required.
     NoAck,
-    /// An acknowledgement of something never sent, or too old (RFC 5961 §5).
+    /// An acknowledgement of data never sent, or too old (RFC 5961 §5).
     BadAck,
     /// The connection is closed.
     Closed,
-    /// It would be one block out of order too many. Its acknowledgement counted; its bytes are not kept, so they are not
+    /// It would exceed the limit of out-of-order blocks. Its acknowledgement counted; its bytes are not stored, so they are not
     /// selectively acknowledged either (RFC 2018 §4), and an ACK says so at once.
     ReassemblyLimit,
 }
@@ -119,7 +119,7 @@ impl DropReason {
     /// Number of reasons, for counters.
     pub const COUNT: usize = 8;
 
-    /// The reason as a word for traces and counters.
+    /// Returns the reason as a word for traces and counters.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OutOfWindow => "out_of_window",
@@ -137,7 +137,7 @@ impl DropReason {
 /// Result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Read {
-    /// This many bytes; zero means none are there yet.
+    /// This many bytes; zero means that none have arrived.
     Data(u64),
     /// The peer closed its direction and everything has been read.
     Fin,

@@ -1,4 +1,4 @@
-//! What an endpoint reports about itself.
+//! Reports of an endpoint about itself.
 
 use crate::endpoint::{Origin, State};
 use crate::event::{CloseReason, DropReason};
@@ -24,7 +24,7 @@ pub struct Counters {
     pub data_segments_sent: u32,
     /// Segments received with payload.
     pub data_segments_received: u32,
-    /// Segments delivered to the peer, as its acknowledgements say, each once.
+    /// Segments delivered to the peer according to its acknowledgements, each counted once.
     pub segments_delivered: u32,
     /// Data segments sent again.
     pub segments_retransmitted: u32,
@@ -38,7 +38,7 @@ pub struct Counters {
     pub episodes_without_timeout: u32,
     /// Retransmission timeouts with data outstanding.
     pub timeouts: u32,
-    /// Retransmissions that were given up for lost in their turn.
+    /// Retransmissions that were themselves marked lost.
     pub lost_retransmissions: u32,
     /// Tail loss probes sent; saturates.
     pub probes: u16,
@@ -52,7 +52,7 @@ pub struct Counters {
     pub dsacks_sent: u32,
     /// ACKs received with SACK blocks.
     pub sacks_received: u32,
-    /// Those of them that said nothing new: nothing was acknowledged, cumulatively or selectively, and no duplicate reported.
+    /// How many of them brought no news: they acknowledged nothing, cumulatively or selectively, and reported no duplicate.
     pub stale_sacks: u32,
     /// Received segments that were dropped or challenged, by reason; saturates.
     pub dropped: [u16; DropReason::COUNT],
@@ -87,110 +87,110 @@ pub struct TcpInfo {
     pub min_rtt: Option<Duration>,
     /// Multiplier of the reordering window (RFC 8985 §6.2 step 4); `None` for detectors without one.
     pub reo_wnd_mult: Option<u32>,
-    /// Present retransmission timeout, back-off included.
+    /// Current retransmission timeout, including back-off.
     pub rto: Duration,
     /// `open`, `cwr`, `recovery` or `loss`.
     pub episode: &'static str,
     /// Bytes received in order and not yet read.
     pub readable: u64,
-    /// Received pattern bytes that were not what their position says.
+    /// Received pattern bytes that differ from the pattern at their position.
     pub mismatches: u64,
     /// Whether SACK, timestamps and window scaling are in use, in this order.
     pub negotiated: (bool, bool, bool),
     /// Explicit congestion notification.
     pub ecn: EcnInfo,
-    /// Whether data in a SYN was taken, by us or by the peer (RFC 7413).
+    /// Whether data in a SYN was accepted, by us or by the peer (RFC 7413).
     pub syn_data_taken: bool,
     /// Totals.
     pub counters: Counters,
 }
 
-/// The memory that received frames are held in.
+/// The memory that holds received frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiveMemory {
     /// Size of the buffer.
     pub buffer: Bytes,
     /// Memory in use.
     pub used: Bytes,
-    /// The size of the segments that arrive, bytes of payload.
+    /// The size of arriving segments, in bytes of payload.
     pub mss: Bytes,
-    /// What arriving segments have opened the window to, bytes of payload.
+    /// The window that arriving segments have opened, in bytes of payload.
     pub opened: Bytes,
 }
 
-/// A connection's full report, which takes work to collect.
+/// The full report of a connection, which takes some work to collect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Details {
-    /// The part that costs nothing to report.
+    /// The part that is cheap to report.
     pub info: TcpInfo,
     /// Which side opened the connection.
     pub origin: Origin,
-    /// What the sender makes of the path.
+    /// The sender's view of the path.
     pub congestion: CongestionState,
-    /// Bytes that may be in flight at present: while a reduction is under way, those that are and what may leave
-    /// (RFC 9937 §6.2); otherwise the congestion window.
+    /// Bytes that may currently be in flight: during a reduction, the bytes in flight plus what may leave (RFC 9937 §6.2);
+    /// otherwise the congestion window.
     pub window: Bytes,
-    /// Timeouts of the same data, or SYN, since progress was made.
+    /// Timeouts of the same data, or SYN, since the last progress.
     pub consecutive_timeouts: u32,
     /// Probes of a closed window sent since it closed.
     pub window_probes: u32,
-    /// How often the timeout in force was doubled (RFC 6298 §5.5).
+    /// How often the current timeout was doubled (RFC 6298 §5.5).
     pub back_off: u32,
-    /// Window shifts of the peer and ours, in this order, when scaling is in use (RFC 7323 §2).
+    /// The peer's window shift and ours, in this order, if scaling is in use (RFC 7323 §2).
     pub shifts: Option<(u8, u8)>,
-    /// Longest time an acknowledgement is delayed at present.
+    /// Longest delay of an acknowledgement at present.
     pub ack_delay: Duration,
     /// Largest segment seen from the peer; zero before the first.
     pub rmss: Bytes,
     /// The segment size our SYN announced.
     pub advertised_mss: u16,
-    /// What our timestamp option says now (RFC 7323 §3), whether or not it is in use.
+    /// Current value of our timestamp option (RFC 7323 §3), whether or not it is in use.
     pub timestamp: u32,
-    /// Bytes of the largest packet that the path takes, as far as routers have said.
+    /// The largest packet that the path carries according to routers, in bytes.
     pub path_mtu: u16,
     /// The flight in segments.
     pub flight: FlightSegments,
     /// Bytes written and not yet sent.
     pub unsent: Bytes,
-    /// What the send buffer may hold, ...
+    /// The size limit of the send buffer, ...
     pub send_buffer: Bytes,
-    /// ... and what counts against it: bytes that are not acknowledged, and what it takes to keep them.
+    /// ... and what counts against it: unacknowledged bytes, and the memory overhead of keeping them.
     pub send_memory: Bytes,
-    /// Since data was last sent, or the connection began; in milliseconds, as the next two are.
+    /// Time since data was last sent, or the connection began; in milliseconds, as the next two.
     pub since_data_sent: Duration,
-    /// Since data last arrived.
+    /// Time since data last arrived.
     pub since_data_received: Duration,
-    /// Since an acceptable acknowledgement last arrived.
+    /// Time since an acceptable acknowledgement last arrived.
     pub since_ack_received: Duration,
-    /// The largest window offered at present.
+    /// The largest window currently offered.
     pub receive_limit: Bytes,
     /// The memory of received frames, where it counts.
     pub receive_memory: Option<ReceiveMemory>,
     /// The round trip as the receiver measures it.
     pub receiver_rtt: Option<Duration>,
-    /// Most bytes the application took within a round trip; zero before the first.
+    /// Most bytes that the application took within a round trip; zero before the first.
     pub receiver_space: Bytes,
-    /// How far a segment was overtaken at most, in bytes of sequence numbers.
+    /// The largest distance by which a segment was overtaken, in bytes of sequence numbers.
     pub reordering_extent: Bytes,
     /// ACKs that showed reordering.
     pub reorderings: u32,
     /// When segments may leave, for controllers that pace.
     pub pacing: Option<Pacing>,
-    /// The latest delivery rate that says something (draft-ietf-ccwg-bbr §4.1).
+    /// The latest meaningful delivery rate (draft-ietf-ccwg-bbr §4.1).
     pub delivery_rate: Option<Rate>,
-    /// What it says something of.
+    /// What this rate measures.
     pub rate_limit: RateLimit,
     /// Time with something to send, ...
     pub busy: Duration,
-    /// ... of it held back by the peer's window alone, ...
+    /// ... during which only the peer's window limited the sender, ...
     pub window_limited: Duration,
-    /// ... or by the size of the send buffer alone.
+    /// ... or only the size of the send buffer.
     pub buffer_limited: Duration,
-    /// Timeouts, those of SYNs included; saturates, as the next does.
+    /// Timeouts, including those of SYNs; saturates, as the next counter does.
     pub all_timeouts: u16,
     /// Recoveries begun by a timeout.
     pub timeout_recoveries: u16,
-    /// Time spent in them, the present one included.
+    /// Time spent in them, including the current one.
     pub timeout_time: Duration,
 }
 
@@ -199,9 +199,9 @@ pub struct Details {
 pub enum CongestionState {
     /// All is well.
     Open,
-    /// Something arrived out of order, or not at all: not yet known which.
+    /// A segment arrived out of order, or not at all: it is not yet known which.
     Disorder,
-    /// The window shrinks in answer to a congestion mark.
+    /// The window shrinks in reaction to a congestion mark.
     Cwr,
     /// Fast recovery.
     Recovery,
@@ -214,7 +214,7 @@ pub enum CongestionState {
 pub enum RateLimit {
     /// The path.
     Path,
-    /// The application, which had no more to send; or nothing was measured yet.
+    /// The application, which had no more to send; or no measurement exists yet.
     Application,
 }
 
@@ -225,9 +225,9 @@ pub struct FlightSegments {
     pub outstanding: u32,
     /// Of these, selectively acknowledged, ...
     pub sacked: u32,
-    /// ... given up for lost, whether sent again or not, ...
+    /// ... marked lost, retransmitted or not, ...
     pub lost: u32,
-    /// ... and sent again, for this they wait to be acknowledged.
+    /// ... and retransmitted, waiting to be acknowledged for that reason.
     pub retransmitted: u32,
 }
 
@@ -240,8 +240,8 @@ pub struct EcnInfo {
     pub delivered_ce: u32,
     /// Segments received with a mark.
     pub received_ce: u32,
-    /// Echoes that were answered with a smaller window.
+    /// Echoes that reduced the window.
     pub reductions: u32,
-    /// Data segments received that could have been marked.
+    /// Data segments received with an ECN-capable codepoint.
     pub received_capable: u32,
 }

@@ -4,9 +4,9 @@
 //! frames; what leaves, leaves through [`turn`], the one loop body that virtual time, a real device and conformance
 //! scripts share.
 //!
-//! An [`Endpoint`]'s methods fall into four families: constructors consume the configuration once; `handle_*` is the
-//! world acting on us; `write`, `read`, `shutdown`, `abort` are the application acting on us; `poll_*` is us acting on
-//! the world, to be called until `None`. Wire input never fails: it yields a [`Disposition`] and a counter.
+//! An [`Endpoint`]'s methods fall into four families: constructors consume the configuration once; `handle_*` takes input from
+//! the network and the clock; `write`, `read`, `shutdown`, `abort` take the application's requests; `poll_*` returns output, and
+//! is to be called until `None`. Input from the network never fails: it yields a [`Disposition`] and a counter.
 #![forbid(unsafe_code)]
 #![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
 

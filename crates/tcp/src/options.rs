@@ -5,16 +5,16 @@ use crate::endpoint::Origin;
 use core::net::IpAddr;
 use wire::Options;
 
-/// Bytes a timestamps option takes in every segment, padding included.
+/// Bytes that a timestamps option occupies in every segment, padding included.
 pub(crate) const TIMESTAMP_BYTES: u32 = 12;
 
-/// What is in use on a connection.
+/// The features in use on a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Negotiated {
     pub sack: bool,
     pub timestamps: bool,
     pub scaling: bool,
-    /// Explicit congestion notification; flags say so, not an option.
+    /// Explicit congestion notification; flags negotiate it, not an option.
     pub ecn: bool,
     /// Shift of the windows the peer sends.
     pub snd_shift: u8,
@@ -24,7 +24,7 @@ pub(crate) struct Negotiated {
 
 //= specs/rfc9293.md#segment-size
 //# The size that is announced is the largest packet less the fixed headers, whatever options follow.
-/// The largest segment our side can take: what the MSS option says (RFC 6691: options are not deducted).
+/// Returns the largest segment that our side accepts: the value of the MSS option (RFC 6691: options are not deducted).
 pub(crate) fn own_mss(cfg: &Config, mtu: u16, local: IpAddr) -> u16 {
     let headers = if local.is_ipv4() { 40 } else { 60 };
     let mss = mtu.saturating_sub(headers).max(1);
@@ -33,12 +33,12 @@ pub(crate) fn own_mss(cfg: &Config, mtu: u16, local: IpAddr) -> u16 {
 
 //= specs/rfc9293.md#segment-size
 //# Without that option the peer is taken to receive 536 bytes over IPv4 and 1220 over IPv6.
-/// What a peer without the MSS option can take (RFC 9293 MUST-15).
+/// Returns the largest segment that a peer without the MSS option accepts (RFC 9293 MUST-15).
 pub(crate) fn default_mss(local: IpAddr) -> u16 {
     if local.is_ipv4() { 536 } else { 1220 }
 }
 
-/// The shift that our SYN offers, or our SYN-ACK answers with, if any.
+/// Returns the shift that our SYN offers, or our SYN-ACK answers with, if any.
 fn own_shift(cfg: &Config, origin: Origin) -> Option<u8> {
     match (cfg.options.window_scale, origin) {
         (WindowScaleConfig::FromBuffer, _) | (WindowScaleConfig::Answer, Origin::Passive) => cfg.receive.window.shift(),
@@ -47,7 +47,7 @@ fn own_shift(cfg: &Config, origin: Origin) -> Option<u8> {
     }
 }
 
-/// Whether the peer hears of data that came twice (RFC 2883).
+/// Returns whether we report duplicate data to the peer (RFC 2883).
 #[inline]
 pub(crate) fn reports_duplicates(cfg: &Config, neg: &Negotiated) -> bool {
     neg.sack && cfg.options.sack != SackConfig::WithoutDuplicates
@@ -55,7 +55,7 @@ pub(crate) fn reports_duplicates(cfg: &Config, neg: &Negotiated) -> bool {
 
 //= specs/rfc2018.md#negotiation
 //# The SACK-permitted option is sent in SYNs only.
-/// The options of our SYN, without timestamps.
+/// Returns the options of our SYN, without timestamps.
 pub(crate) fn offer(cfg: &Config, mss: u16) -> Options {
     Options {
         mss: Some(mss),
@@ -65,7 +65,7 @@ pub(crate) fn offer(cfg: &Config, mss: u16) -> Options {
     }
 }
 
-/// Whether our SYN offers timestamps, or our SYN-ACK answers an offer.
+/// Returns whether our SYN offers timestamps, or our SYN-ACK answers an offer.
 pub(crate) fn wants_timestamps(cfg: &Config, peer_offered: Option<bool>) -> bool {
     match (cfg.options.timestamps, peer_offered) {
         (TimestampConfig::Offer, None) => true,
@@ -80,14 +80,14 @@ pub(crate) fn wants_timestamps(cfg: &Config, peer_offered: Option<bool>) -> bool
 //# A shift is at most 14, and a larger one that a peer sends is taken for 14.
 //= specs/rfc7323.md#timestamps
 //# Timestamps are in use only if both SYNs carried the option.
-/// What follows from the peer's SYN, for the side that we are.
+/// Returns what the peer's SYN settles for our side.
 pub(crate) fn agree(cfg: &Config, peer: &Options, origin: Origin, timestamps_possible: bool) -> Negotiated {
     let shifts = own_shift(cfg, origin).zip(peer.window_scale);
     Negotiated {
         sack: cfg.options.sack != SackConfig::Off && peer.sack_permitted,
         timestamps: timestamps_possible && peer.timestamps.is_some(),
         scaling: shifts.is_some(),
-        // RFC 7323 §2.3: a larger shift is taken as 14.
+        // RFC 7323 §2.3: a larger shift counts as 14.
         snd_shift: shifts.map_or(0, |(_, theirs)| theirs.min(14)),
         rcv_shift: shifts.map_or(0, |(ours, _)| ours),
         ecn: false,

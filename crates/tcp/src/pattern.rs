@@ -1,8 +1,8 @@
 //! Payload, either as bytes or as a description: a position-coded stream, so that the simulator moves no bytes and still
 //! checks every one.
 //!
-//! The byte at stream offset `n` is a fixed, well-mixed function of `n`. A stream that lost, gained or repeated a single
-//! byte therefore disagrees with its positions almost everywhere behind the mistake. No RFC is concerned.
+//! The byte at stream offset `n` is a fixed, well-mixed function of `n`. A stream that lost, gained or repeated a single byte
+//! therefore disagrees with its positions almost everywhere after the error. No RFC covers this.
 
 /// The bytes of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Payload<'_> {
             }
         }
     }
-    /// Drops everything behind the first `n` bytes.
+    /// Drops everything after the first `n` bytes.
     #[inline]
     pub fn truncate(&mut self, n: u32) {
         let n = n.min(self.len());
@@ -78,7 +78,7 @@ fn head_len(offset: u64, len: usize) -> usize {
     ((WORD as u64 - offset % WORD as u64) as usize % WORD).min(len)
 }
 
-/// Writes the bytes of the stream from `offset` on.
+/// Writes the bytes of the stream, starting at `offset`.
 pub fn fill_pattern(offset: u64, out: &mut [u8]) {
     let (head, body) = out.split_at_mut(head_len(offset, out.len()));
     for (byte, at) in head.iter_mut().zip(offset..) {
@@ -93,7 +93,7 @@ pub fn fill_pattern(offset: u64, out: &mut [u8]) {
     tail.copy_from_slice(&word(index).to_le_bytes()[..tail.len()]);
 }
 
-/// How many of `bytes` are not what the stream has from `offset` on; compares whole words as long as they agree.
+/// Returns how many of `bytes` differ from the stream at `offset`; compares whole words as long as they agree.
 pub(crate) fn pattern_mismatches(offset: u64, bytes: &[u8]) -> u32 {
     let (head, body) = bytes.split_at(head_len(offset, bytes.len()));
     let (words, tail) = body.as_chunks::<WORD>();
@@ -108,7 +108,7 @@ pub(crate) fn pattern_mismatches(offset: u64, bytes: &[u8]) -> u32 {
     wrong + differing(tail, index * WORD as u64)
 }
 
-/// How many of a few bytes differ from the stream at `offset`.
+/// Returns how many of a few bytes differ from the stream at `offset`.
 fn differing(bytes: &[u8], offset: u64) -> u32 {
     bytes.iter().zip(offset..).filter(|&(&byte, at)| byte != pattern_byte(at)).count() as u32
 }

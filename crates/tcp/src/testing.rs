@@ -1,4 +1,4 @@
-//! A scripted peer for tests: one stack, hand-made segments in, parsed segments out, time by hand.
+//! A scripted peer for tests: one stack, hand-made segments in, parsed segments out, manual time.
 
 use crate::config::{Config, GuardConfig, ValidConfig};
 use crate::cx::StackCx;
@@ -21,7 +21,7 @@ pub(crate) const MSS: u32 = 1460;
 const FROM_PEER: IpRepr =
     IpRepr { src: PEER, dst: US, ttl: 64, dscp: 0, ecn: Ecn::NotEct, fragmentation: Fragmentation::Forbidden };
 
-/// A segment that left, relative numbers: our first byte and the peer's first byte are number 1.
+/// A segment that left, with relative numbers: our first byte and the peer's first byte have number 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Out {
     pub ip: IpRepr,
@@ -33,7 +33,7 @@ pub(crate) struct Out {
     pub options: Options,
     /// The urgent pointer's field.
     pub urgent: u16,
-    /// The mark of the packet.
+    /// The ECN codepoint of the packet.
     pub ecn: Ecn,
 }
 
@@ -52,9 +52,9 @@ pub(crate) struct Script {
     pub local_port: u16,
     pub events: Vec<StackEvent>,
     pub out: Vec<Out>,
-    /// What the peer says in every segment.
+    /// The window in each of the peer's segments.
     pub peer_window: u16,
-    /// The mark of every packet from the peer.
+    /// The ECN codepoint of every packet from the peer.
     pub peer_ecn: Ecn,
     audit: bool,
     /// The peer's next sequence number.
@@ -78,7 +78,7 @@ pub(crate) fn plain_device() -> DeviceCaps {
     DeviceCaps { mtu: 1500, checksum: TxChecksum::Unneeded, segmentation: Segmentation::Off }
 }
 
-/// A device that cuts frames of up to 64 KiB into segments.
+/// A device that segments frames of up to 64 KiB.
 pub(crate) fn tso_device() -> DeviceCaps {
     DeviceCaps { segmentation: Segmentation::Tso { max_bytes: 65_535 }, ..plain_device() }
 }
@@ -140,7 +140,7 @@ impl Script {
         script
     }
 
-    /// A listener, to which the peer has yet to say anything.
+    /// A listener to which the peer has not sent anything yet.
     pub fn listening(cfg: Config) -> Self {
         let mut stack = stack(plain_device());
         stack.listen(PEER_PORT, 8, &valid(cfg)).expect("listens");
@@ -201,7 +201,7 @@ impl Script {
         self.deliver(repr, 0);
     }
 
-    /// Like [`Self::sack`], for flights so large that adding them up after each ACK would take minutes.
+    /// Like [`Self::sack`], for flights so large that an audit after each ACK would take minutes.
     pub fn sack_unaudited(&mut self, ack: u32, blocks: &[(u32, u32)]) {
         self.audit = false;
         self.sack(ack, blocks);
@@ -256,7 +256,7 @@ impl Script {
     }
 
     // variant: chunks {
-    /// What left since the last call as `start:end`, with the flags of each frame that has data before it.
+    /// Returns what left since the last call as `start:end`, each data frame preceded by its flags.
     pub fn frames(&mut self) -> Vec<String> {
         let frames = self.sent().into_iter().filter(|out| out.len > 0);
         let letters = |out: &Out| match (out.flags.contains(Flags::FIN), out.flags.contains(Flags::PSH)) {
@@ -289,7 +289,7 @@ impl Script {
         self.run(None);
     }
 
-    /// What left since the last call.
+    /// Returns what left since the last call.
     pub fn sent(&mut self) -> Vec<Out> {
         core::mem::take(&mut self.out)
     }
@@ -311,7 +311,7 @@ impl Script {
         self.events.iter().any(|seen| matches!(seen, StackEvent::Conn { event: e, .. } if *e == event))
     }
 
-    /// The network reports something about the segment of ours that begins at `seq`.
+    /// Delivers a report from the network about our segment that begins at `seq`.
     pub fn icmp(&mut self, kind: IcmpKind, seq: u32) {
         let mut quoted = self.segment(Flags::NONE, 0, None);
         (quoted.src_port, quoted.dst_port) = (quoted.dst_port, quoted.src_port);
@@ -382,7 +382,7 @@ pub(crate) fn peer_options() -> Options {
     Options { mss: Some(MSS as u16), sack_permitted: true, sack: SackBlocks::NONE, ..Options::default() }
 }
 
-/// A configuration without delayed ACKs, Nagle or window scaling, so that scripts show one thing at a time.
+/// A configuration without delayed ACKs, Nagle or window scaling, so that each script shows one mechanism.
 pub(crate) fn quick() -> Config {
     let mut cfg = Config::default();
     cfg.send.nagle = crate::config::NagleConfig::Off;

@@ -1,7 +1,7 @@
 //! One table of deadlines per endpoint.
 //!
-//! The timers that watch over the flight exclude each other (RFC 8985 §8), so they share one slot with a kind; the others
-//! have a slot each. `timeout.rs` stops an expired timer before handling it, hence a spurious call is a no-op.
+//! The timers that cover the flight exclude each other (RFC 8985 §8), so they share one slot with a kind; each of the others has
+//! its own slot. `timeout.rs` stops an expired timer before handling it, hence a spurious call is a no-op.
 
 use base::{Duration, Instant};
 
@@ -12,12 +12,12 @@ pub enum TimerKind {
     Retransmit,
     /// A segment becomes overdue for the loss detector. Armed by `timeout.rs`. Shares the loss slot.
     Reorder,
-    /// Nothing was heard of a flight for about two round trips. Armed by `timeout.rs`. Shares the loss slot.
+    /// No ACK arrived from a flight for about two round trips. Armed by `timeout.rs`. Shares the loss slot.
     TailProbe,
     /// The peer's window is closed, or the silly-window rules hold the last bytes back. Armed by `timeout.rs`. Shares the
     /// loss slot.
     Persist,
-    /// An acknowledgement was delayed long enough. Armed by `input.rs`.
+    /// An acknowledgement was delayed for its maximum time. Armed by `input.rs`.
     DelayedAck,
     /// Nothing was heard for long. Armed by `timeout.rs`. Shares the slot of the closing states, which come after it.
     KeepAlive,
@@ -72,8 +72,8 @@ impl TimerTable {
     }
     //= specs/rfc8985.md#timers
     //# Arming the reordering or the probe timer cancels whichever of the others runs.
-    /// Sets `kind` to fire at `at`, rounded up to a clock whose ticks are `granularity` apart (zero for an exact one);
-    /// replaces whatever held its slot. Returns the deadline.
+    /// Sets `kind` to fire at `at`, rounded up to a clock whose ticks are `granularity` apart (zero for an exact one); replaces
+    /// any timer in its slot. Returns the deadline.
     #[inline]
     pub fn arm(&mut self, kind: TimerKind, at: Instant, granularity: Duration) -> Instant {
         let at = if granularity.is_zero() { at } else { at.round_up_to(granularity) };
@@ -81,7 +81,7 @@ impl TimerTable {
         self.kind[kind.slot()] = kind;
         at
     }
-    /// Stops whatever holds the slot of `kind`.
+    /// Stops any timer in the slot of `kind`.
     #[inline]
     pub fn stop(&mut self, kind: TimerKind) {
         self.at[kind.slot()] = Instant::MAX;
@@ -90,7 +90,7 @@ impl TimerTable {
     pub fn stop_all(&mut self) {
         self.at = [Instant::MAX; SLOTS];
     }
-    /// When `kind` fires, if it is armed.
+    /// Returns when `kind` fires, if it is armed.
     #[inline]
     pub fn deadline(&self, kind: TimerKind) -> Option<Instant> {
         let slot = kind.slot();

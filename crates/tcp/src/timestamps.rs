@@ -1,20 +1,20 @@
 //! Timestamps and PAWS (RFC 7323 §3 to §5).
 //!
-//! Our clock ticks once a millisecond, from an offset per pair of addresses and ports, so that it reveals nothing about the
-//! host, and yet goes on where an earlier connection between the same two left it (RFC 7323 §5.8, RFC 6191).
+//! Our clock ticks once a millisecond, from an offset per pair of addresses and ports, so that it reveals nothing about the host,
+//! and yet continues where an earlier connection between the same two ends stopped (RFC 7323 §5.8, RFC 6191).
 
 use base::{Duration, Instant, SeqNum};
 
-/// `TS.Recent` is trusted no longer than this (RFC 7323 §5.5).
+/// `TS.Recent` is valid no longer than this (RFC 7323 §5.5).
 const STALE_AFTER_S: u64 = 24 * 24 * 3600;
 
-/// One connection's clock and what is known of the peer's.
+/// One connection's clock and the state of the peer's.
 #[derive(Clone, Debug)]
 pub(crate) struct TimestampState {
     offset: u32,
     /// `TS.Recent`; zero before the first.
     recent: u32,
-    /// When it was taken; [`NEVER`] before the first.
+    /// When it was received; [`NEVER`] before the first.
     recent_at: Instant,
     last_ack_sent: SeqNum,
 }
@@ -32,7 +32,7 @@ impl TimestampState {
     /// The TSval of a segment that leaves now.
     #[inline]
     pub fn tsval(&self, now: Instant) -> u32 {
-        // Truncation is meant: the clock wraps (RFC 7323 §5.4).
+        // Truncation is intended: the clock wraps (RFC 7323 §5.4).
         self.offset.wrapping_add((now.as_nanos() / 1_000_000) as u32)
     }
     /// The TSecr to send: `TS.Recent`.
@@ -40,15 +40,15 @@ impl TimestampState {
     pub fn tsecr(&self) -> u32 {
         self.recent
     }
-    /// The peer's SYN carried this.
+    /// Takes the timestamp of the peer's SYN.
     pub fn on_syn(&mut self, tsval: u32, now: Instant) {
         (self.recent, self.recent_at) = (tsval, now);
     }
-    /// The last timestamp taken from the peer, and when; `None` before the first.
+    /// Returns the last timestamp taken from the peer, and when; `None` before the first.
     pub fn recent(&self) -> Option<(u32, Instant)> {
         (self.recent_at != NEVER).then_some((self.recent, self.recent_at))
     }
-    /// We acknowledged up to here (`Last.ACK.sent`).
+    /// Notes that we acknowledged up to here (`Last.ACK.sent`).
     #[inline]
     pub fn on_ack_sent(&mut self, ack: SeqNum) {
         self.last_ack_sent = ack;
@@ -59,7 +59,7 @@ impl TimestampState {
     //# A kept timestamp that is 24 days old judges no segment.
     //= specs/rfc7323.md#protection-against-wrapped-sequence-numbers
     //# Timestamps are compared as serial numbers.
-    /// PAWS (§5.3 R1): whether a segment with this TSval is too old.
+    /// PAWS (§5.3 R1): returns whether a segment with this TSval is too old.
     #[inline]
     pub fn is_old(&self, tsval: u32, now: Instant) -> bool {
         self.recent_at != NEVER
@@ -76,7 +76,7 @@ impl TimestampState {
             (self.recent, self.recent_at) = (tsval, now);
         }
     }
-    /// Time between the sending of what `tsecr` echoes and now, at least one tick; `None` for an echo from the future.
+    /// Returns the time since the segment that `tsecr` echoes left, at least one tick; `None` for an echo from the future.
     #[inline]
     pub fn echo_age(&self, tsecr: u32, now: Instant) -> Option<Duration> {
         let ticks = self.tsval(now).wrapping_sub(tsecr);

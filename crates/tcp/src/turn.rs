@@ -1,9 +1,9 @@
 //! The only loop body in the project: virtual time, a real device and conformance scripts all call [`turn`].
 //!
-//! In virtual time the order inside a turn is by time: a timer due before a frame's ingress is served before it; at equal
-//! times the frame goes first. A driver that stamps frames when it reads them cannot know that order and asks for frames
-//! before timers ([`Timers`]). Then what became ready is transmitted, one burst per endpoint in turn. A device that is full says
-//! so, and the endpoint stays on the ready list: back-pressure, not drops.
+//! In virtual time the order inside a turn is by time: a timer due before a frame's ingress is served before it; at equal times
+//! the frame goes first. A driver that stamps frames when it reads them cannot know that order and asks for frames before timers
+//! ([`Timers`]). Then ready data is transmitted, one burst per endpoint in turn. A full device reports that, and the endpoint
+//! stays on the ready list: back-pressure, not drops.
 
 use crate::cx::StackCx;
 use crate::pattern::Payload;
@@ -14,9 +14,9 @@ use trace::Observer;
 /// A frame as a device or an emulator hands it in: one segment, or one super-segment of many.
 #[derive(Clone, Copy, Debug)]
 pub struct RxFrame<'a> {
-    /// Ingress time; not after the turn's `now`, and not before the frame in front of it.
+    /// Ingress time; not after the turn's `now`, and not before the preceding frame's.
     pub at: Instant,
-    /// IP and TCP header, options included (`wire::split` cuts a raw read).
+    /// IP and TCP header, options included (`wire::split` separates them from a raw read).
     pub header: &'a [u8],
     /// The segment's bytes, or their description.
     pub payload: Payload<'a>,
@@ -35,17 +35,17 @@ pub struct TxFrame<'a> {
     pub payload: Payload<'a>,
     /// Segment size when the device is to cut the payload; `None` for a plain segment.
     pub gso_size: Option<u16>,
-    /// Who finishes the TCP checksum.
+    /// Who completes the TCP checksum.
     pub checksum: ChecksumState,
 }
 
 /// The TCP checksum of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChecksumState {
-    /// It stands in the header: to be verified on receipt, computed on transmission.
+    /// It is in the header: to be verified on receipt, computed on transmission.
     InHeader,
-    /// The device's: only the pseudo-header sum stands in the header (transmission), or the device or the local sender
-    /// vouches for the bytes (receipt).
+    /// The device's: the header only holds the pseudo-header sum (transmission), or the device or the local sender guarantees the
+    /// bytes (receipt).
     Device,
     /// Not needed: an emulator that cannot corrupt bytes carries them.
     Unneeded,
@@ -56,11 +56,11 @@ pub enum ChecksumState {
 pub enum Sent {
     /// Took it.
     Accepted,
-    /// Has no room; the same frame is offered again in a later turn.
+    /// Has no room; a later turn offers the same frame again.
     Full,
 }
 
-/// How much one turn may do.
+/// Limits of one turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     /// Most frames handed to the device.
@@ -70,28 +70,29 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// No bound; for virtual time, where a turn takes none.
+    /// No limit; for virtual time, where a turn takes no time.
     pub const UNLIMITED: Self = Self { frames: usize::MAX, timers: Timers::InOrder };
 }
 
 /// Which timers a turn serves, and in which order with the frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timers {
-    /// Those due by the turn's `now`, merged with the frames by time, each at its own instant: the stamps are true.
+    /// Timers due by the turn's `now`, merged with the frames by time, each at its own instant: the timestamps are exact.
     InOrder,
-    /// Those due by this instant, behind all frames. For drivers that were away: by then the device had been read empty,
-    /// so an ACK that makes a timer needless has been handled. They are served at this instant, or at the last frame's if
+    /// Timers due by this instant, after all frames. For drivers that were suspended: by then the device had been read empty, so
+    /// an ACK that makes a timer unnecessary has been processed. They are served at this instant, or at the last frame's if that
+    /// is later.
     /// that is later.
     BehindFrames {
-        /// When nothing that had arrived was left unread.
+        /// The instant at which no arrived frame was left unread.
         due_by: Instant,
     },
 }
 
-/// What the driver has to know afterwards.
+/// What the driver must know afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TurnResult {
-    /// When the next timer is due; a turn then, even without frames. May be early, never late.
+    /// When the next timer is due: run a turn then, even without frames. May be early, never late.
     pub next_deadline: Option<Instant>,
     /// The device was full or the budget spent: call again when there is room, without waiting for the deadline.
     pub more_to_send: bool,

@@ -1,9 +1,9 @@
-//! Executable house rules: each rule is a function from sources to [`Problem`]s, and `tests/house` runs them all over the
-//! repository as it stands.
+//! Executable house rules: each rule is a function from sources to [`Problem`]s, and `tests/house` runs them all on the
+//! repository.
 //!
-//! The rules are plain text scans behind one careful step, [`mask`]: comments and literals are blanked out before code
-//! is looked at, so that a brace in a string or the word `fn` in a sentence misleads no rule. A parser would know more, but
-//! would be a dependency of a test that every newcomer builds first.
+//! The rules are plain text scans after one careful step, [`mask`]: it blanks out comments and literals before code is examined,
+//! so that a brace in a string or the word `fn` in a sentence does not mislead a rule. A parser would know more, but would be a
+//! dependency of a test that every newcomer builds first.
 #![forbid(unsafe_code)]
 
 pub mod marks;

@@ -1,12 +1,12 @@
 //! Marks on what speaks of a variant, or of an algorithm that can be deleted, outside its own files: deleting the marked lines is
 //! what deleting it means. Both have the same mark, and a name stands for one of them.
 //!
-//! A mark is a comment: behind a line of code it marks that line, and two that stand alone, the first with an opening and the
-//! second with a closing brace behind the name, mark what is between them. In TOML the comment begins with `#`.
+//! A mark is a comment: after a line of code it marks that line, and two on their own lines, with an opening and a closing brace
+//! after the name, mark the lines between them. In TOML the comment begins with `#`.
 
 use crate::mask::is_word;
 
-/// What introduces a mark, after the sign of a comment.
+/// Introduces a mark, after the sign of a comment.
 const INTRODUCTIONS: [&str; 2] = ["// variant: ", "# variant: "];
 
 /// Part of a mark.
@@ -33,7 +33,7 @@ fn mark(line: &str) -> Option<Mark<'_>> {
 /// The variant that each line belongs to.
 ///
 /// # Errors
-/// A mark that opens inside another, or has no partner: its line, from 1, and what is wrong.
+/// For a mark that opens inside another, or has no partner: its line, from 1, and the problem.
 pub fn owners(text: &str) -> Result<Vec<Option<&str>>, (usize, String)> {
     let mut owners = Vec::new();
     let mut open: Option<(usize, &str)> = None;
@@ -63,7 +63,7 @@ pub fn owners(text: &str) -> Result<Vec<Option<&str>>, (usize, String)> {
     }
 }
 
-/// The text without what is marked as belonging to `variant`, and how many lines that were.
+/// Returns the text without the lines of `variant`, and the number of removed lines.
 ///
 /// # Errors
 /// As [`owners`].
@@ -103,7 +103,7 @@ pub fn spellings(variant: &str) -> [String; 3] {
 mod tests {
     use super::*;
 
-    /// This file is read by the rule, too: here the sign of a mark is `%`.
+    /// The rule also reads this file: here the sign of a mark is `%`.
     fn text(lines: &str) -> String {
         lines.replace('%', "// variant:")
     }

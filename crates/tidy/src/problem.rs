@@ -1,4 +1,4 @@
-//! What a rule says when it is broken: where, what, and what would be right.
+//! A rule's report about a violation: the place, the problem, and the remedy.
 
 use core::fmt;
 
@@ -11,7 +11,7 @@ pub struct Problem {
     pub line: usize,
     /// What is wrong.
     pub what: String,
-    /// What would be right.
+    /// The remedy.
     pub right: String,
 }
 

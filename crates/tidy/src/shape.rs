@@ -1,6 +1,6 @@
-//! Where functions, test modules and type bodies begin and end in masked code.
+//! Locates functions, test modules and type bodies in masked code.
 //!
-//! Works on the output of [`mask`](crate::mask()), hence may trust every brace it sees.
+//! Works on the output of [`mask`](crate::mask()), so every brace is code.
 
 use crate::mask::is_word;
 
@@ -52,7 +52,7 @@ fn body_start(signature: &str) -> Option<usize> {
 
 /// Offsets of the first and the last byte of every `#[cfg(test)]` module, attribute included.
 ///
-/// Only modules count: other items that exist for tests alone stand among the code and are read with it.
+/// Only modules count: other items for tests are among the code and are read with it.
 pub fn test_module_spans(code: &str) -> Vec<(usize, usize)> {
     const ATTRIBUTE: &str = "#[cfg(test)]";
     let mut spans: Vec<(usize, usize)> = Vec::new();

@@ -1,4 +1,4 @@
-//! The files the rules look at, and where the repository begins.
+//! The files that the rules check, and the repository's root.
 
 use crate::mask;
 use crate::rules::layers::{self, Layers};
@@ -72,9 +72,9 @@ pub fn rust_sources() -> Vec<Source> {
     sources.map(|(path, text)| Source::new(path, text)).collect()
 }
 
-/// Every text file the project keeps, with its path from the root, in order of path.
+/// Returns every text file of the project, with its path from the root, in order of path.
 ///
-/// Walks the directories the project owns instead of asking git, so that an unpacked archive is checked alike.
+/// Walks the project's directories instead of asking git, so that an unpacked archive is checked in the same way.
 pub fn text_files() -> Vec<(String, String)> {
     // A git worktree has a file where a clone has a directory.
     const NOT_OURS: [&str; 2] = ["Cargo.lock", ".git"];

@@ -1,4 +1,4 @@
-//! Instructions of a trace that is written, an event, and of a foreign capture that is read, a packet.
+//! Counts the instructions of writing a trace, per event, and of reading a foreign capture, per packet.
 //!
 //! `cargo xtask bench` runs it.
 #![expect(missing_docs, reason = "the macros make public items")]
@@ -20,7 +20,7 @@ fn ip(src: Ipv4Addr, dst: Ipv4Addr) -> IpRepr {
     IpRepr { src: src.into(), dst: dst.into(), ttl: 64, dscp: 0, ecn: Ecn::NotEct, fragmentation }
 }
 
-/// What a sender reports of a transfer, in usual proportion: two segments leave, one ACK comes and moves the window.
+/// A sender's events in a transfer, in the usual proportion: two segments leave, one ACK arrives and moves the window.
 fn records(count: u32) -> Vec<Record> {
     let record = |nth: u32| {
         let (round, acked) = (nth / 4, nth / 4 * 2 * PAYLOAD);
@@ -61,7 +61,7 @@ fn records(count: u32) -> Vec<Record> {
     (0..count).map(record).collect()
 }
 
-/// Segments in rounds of fifty, each with an ACK; the first of a round is reported missing and sent again at its end.
+/// Segments in rounds of fifty, each with an ACK; the first of a round is reported missing and retransmitted at its end.
 fn capture(packets: u32) -> Vec<u8> {
     const ROUND: u32 = 50;
     let header = PcapHeader { datalink: DataLink::RAW, ..PcapHeader::default() };
@@ -82,7 +82,7 @@ fn capture(packets: u32) -> Vec<u8> {
     for pair in 0..packets / 2 {
         let (base, place) = (1 + pair / ROUND * ROUND * PAYLOAD, pair % ROUND);
         let last = place == ROUND - 1;
-        // The segment at the end of a round repeats the one at its beginning; the others follow each other.
+        // The segment at the end of a round repeats the one at its beginning; the others are consecutive.
         let seq = if last { base } else { base + (place + 1) * PAYLOAD };
         let mut sack = SackBlocks::NONE;
         if !last {
@@ -94,12 +94,12 @@ fn capture(packets: u32) -> Vec<u8> {
     writer.into_writer()
 }
 
-/// The analysis saw what the capture was made of.
+/// Checks that the analysis found the capture's content.
 fn judge(analysis: Analysis) {
     assert_eq!((analysis.packets, analysis.flows.len(), analysis.first_bad()), (4_000, 1, None));
 }
 
-// Guards what a trace costs in a run that writes one.
+// Limits the cost of a trace in a run that writes one.
 #[library_benchmark]
 #[bench::events_20000(args = (20_000), setup = records)]
 fn write_table(records: Vec<Record>) {
@@ -108,7 +108,7 @@ fn write_table(records: Vec<Record>) {
     writer.finish().expect("nothing can go wrong");
 }
 
-// Guards how large a capture one can wait for.
+// Limits the analysis time of large captures.
 #[library_benchmark]
 #[bench::packets_4000(args = (4_000), setup = capture, teardown = judge)]
 fn read_capture(capture: Vec<u8>) -> Analysis {

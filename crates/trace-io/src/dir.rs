@@ -1,4 +1,4 @@
-//! A trace directory: one run, each file a form of the same observation.
+//! A trace directory: one run, recorded in several file formats.
 
 use crate::packets::{Fill, PacketWriter};
 use crate::qlog::QlogWriter;
@@ -21,7 +21,7 @@ pub const PACKETS: &str = "trace.pcapng";
 /// Totals, and what limited the transfer.
 pub const SUMMARY: &str = "summary.json";
 
-/// What is kept of packets.
+/// The recording of packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Packets {
     /// Bytes of each.
@@ -39,11 +39,11 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Makes the directory, or takes one that is there; files of an earlier trace are written anew. Without `packets` it
-    /// has no file of them, and none is left from before.
+    /// Creates the directory, or uses an existing one; files of an earlier trace are replaced. Without `packets` it has no packet
+    /// file, and an old one is removed.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn create(path: &Path, meta: &Meta, packets: Option<Packets>) -> Result<Self, TraceError> {
         std::fs::create_dir_all(path).map_err(TraceError::io(path))?;
         let mut files = Vec::new();
@@ -98,7 +98,7 @@ fn remove(file: &Path) -> Result<(), TraceError> {
     }
 }
 
-/// Writes a trace that is at hand; the table only.
+/// Writes a trace from memory; the table only.
 ///
 /// # Errors
 /// When the directory or the file cannot be written.
@@ -116,7 +116,7 @@ pub fn write(directory: &Path, trace: &Trace) -> Result<(), TraceError> {
 /// Reads a trace directory, or the table of one.
 ///
 /// # Errors
-/// When there is none, or it is damaged, or another version of the program wrote it.
+/// If there is none, it is damaged, or another version of the program wrote it.
 pub fn read(path: &Path) -> Result<Trace, TraceError> {
     let path = table_of(path);
     let file = File::open(&path).map_err(TraceError::io(&path))?;

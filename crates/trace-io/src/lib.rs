@@ -1,7 +1,7 @@
-//! Traces and captures as files: what a run wrote down, and what others recorded on a wire.
+//! Traces and captures as files: what a run recorded, and what others captured on a wire.
 //!
-//! A trace is a list of [`Record`]s and a [`Meta`] that says what ran. A trace directory ([`dir`]) holds it as Parquet for
-//! whoever counts ([`table`], the one form that is read back), as qlog ([`qlog`]) and as pcapng ([`packets`]).
+//! A trace is a list of [`Record`]s and a [`Meta`] that describes the run. A trace directory ([`dir`]) holds it as Parquet for
+//! analysis ([`table`], the only form that is read back), as qlog ([`qlog`]) and as pcapng ([`packets`]).
 #![forbid(unsafe_code)]
 
 pub mod capture;
@@ -45,7 +45,7 @@ pub struct Trace {
 /// Why a trace cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// The operating system says no.
+    /// The operating system reports an error.
     #[error("`{}`: {error}", path.display())]
     Io {
         /// File or directory.
@@ -54,14 +54,14 @@ pub enum TraceError {
         error: std::io::Error,
     },
     /// It is something else, or damaged.
-    #[error("`{}` is no trace of longhaul: {problem}", path.display())]
+    #[error("`{}` is not a longhaul trace: {problem}", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
         problem: String,
     },
-    /// It speaks another vocabulary.
+    /// It uses another version of the vocabulary.
     #[error("`{}` is written in version {found} of the events, and this longhaul reads version {VERSION}: make the run again", path.display())]
     Version {
         /// The file.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What ran, as far as whoever looks at the trace wants to know.
+/// The run, for readers of the trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
     /// Version of the events ([`trace::VERSION`]).
@@ -25,7 +25,7 @@ pub struct Meta {
     pub config: Vec<(String, String)>,
     /// The emulated network, where there was one.
     pub network: Option<Network>,
-    /// The ends of connections that the trace speaks of; the first is the one whose sending is looked at.
+    /// The connection ends in the trace; the first one is the sender of interest.
     pub ends: Vec<End>,
 }
 
@@ -47,9 +47,9 @@ pub struct Network {
 /// One end of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
-    /// What the trace calls it.
+    /// Its number in the trace.
     pub conn: u32,
-    /// What people call it: `sender`, `receiver`.
+    /// Its name: `sender`, `receiver`.
     pub name: String,
 }
 

@@ -1,9 +1,9 @@
-//! What others call our events: the tasks and fields of Windows' TCP/IP provider for ETW, the tracepoints and counters of Linux,
-//! and qlog. `docs/events.md` is made of this table, and qlog files of its third part.
+//! Names of our events elsewhere: the tasks and fields of Windows' TCP/IP provider for ETW, the tracepoints and counters of
+//! Linux, and qlog. `docs/events.md` is generated from this table, and qlog files use its third part.
 //!
 //! Sources: manifests of Microsoft-Windows-TCPIP, which list identifiers, tasks and fields; `include/trace/events/tcp.h` and
-//! `struct tcp_info` of Linux; draft-ietf-quic-qlog-main-schema and draft-ietf-quic-qlog-quic-events. qlog has no events of
-//! TCP: those here have a schema of their own, and names of QUIC's where they mean the same.
+//! `struct tcp_info` of Linux; draft-ietf-quic-qlog-main-schema and draft-ietf-quic-qlog-quic-events. qlog has no events of TCP:
+//! those here have a separate schema, with QUIC's names where they mean the same.
 
 /// An event of ours under other names.
 #[derive(Clone, Copy, Debug)]
@@ -12,7 +12,7 @@ pub struct Names {
     pub event: &'static str,
     /// In qlog files, behind `tcp:`.
     pub qlog: &'static str,
-    /// In Linux; empty where there is nothing of the kind.
+    /// In Linux; empty if there is no equivalent.
     pub linux: &'static str,
     /// In Windows; the same event may be several tasks.
     pub etw: &'static [Task],
@@ -25,7 +25,7 @@ pub struct Task {
     pub id: &'static str,
     /// Name of the task.
     pub name: &'static str,
-    /// Which of our events it is, where not all are.
+    /// Condition under which our event is this task, if not always.
     pub when: &'static str,
     /// Our field and theirs.
     pub fields: &'static [(&'static str, &'static str)],

@@ -1,10 +1,11 @@
-//! The packets of both ends as they left each host, in pcapng with nanoseconds, and what happened to the end since its last packet
-//! as the packet's comment, an event a line. What happened after the last packet is the comment of the statistics at the end.
+//! The packets of both ends as they left each host, in pcapng with nanoseconds; each packet's comment lists the events at its end
+//! since that end's previous packet, one per line. Events after the last packet are in the comment of the statistics at the end.
 //!
-//! All packets are of one interface. A packet stands there once, so to whoever reads the file it is one point of capture that
-//! all packets pass: a round trip from it to the receiver and back, and from it to the sender and back, add up to the path's.
+//! All packets have one interface. Each packet appears once, so to a reader of the file it is one capture point that all packets
+//! pass: a round trip from it to the receiver and back, and one to the sender and back, add up to the path's.
 //!
-//! Checksums are right. Packets may be cut behind the headers: what a data segment carries few want to read. Time counts from 1970, when the run began.
+//! Checksums are correct. Packets may be truncated after the headers, because few readers need the payload. Time counts from
+//! 1970, when the run began.
 
 use crate::Meta;
 use crate::meta::End;
@@ -43,7 +44,7 @@ pub struct PacketWriter<W: Write> {
     hosts: Vec<End>,
     /// What happened to each since its last packet.
     pending: Vec<String>,
-    /// Packets so far, and when the last thing happened.
+    /// Packets so far, and the time of the last event.
     written: u64,
     last_at: u64,
     packet: Vec<u8>,
@@ -96,7 +97,7 @@ impl<W: Write> PacketWriter<W> {
         Ok(())
     }
 
-    /// What happened behind the last packets has none to be a comment of.
+    /// Writes the events after the last packets, which have no packet to be attached to.
     fn write_rest(&mut self) -> io::Result<()> {
         let rest = self.hosts.iter().zip(&self.pending).filter(|(_, events)| !events.is_empty());
         let comment: String = rest.map(|(end, events)| format!("{}:\n{events}", end.name)).collect();
@@ -110,7 +111,7 @@ impl<W: Write> PacketWriter<W> {
         Ok(())
     }
 
-    /// The whole packet, with its checksum.
+    /// Builds the whole packet, with its checksum.
     fn build(&mut self, packet: &Packet) {
         let header_len = packet.header().len();
         self.packet.clear();
@@ -127,7 +128,7 @@ impl<W: Write> PacketWriter<W> {
     }
 }
 
-/// A comment in pieces of whole lines that are not too long.
+/// Splits a comment into pieces of whole lines within the limit.
 fn parts(comment: &str) -> impl Iterator<Item = &str> {
     let mut rest = comment.trim_end();
     core::iter::from_fn(move || {
@@ -169,7 +170,7 @@ impl<W: Write> PacketWriter<W> {
     }
 }
 
-/// What went wrong with a file, without the library's own words around it.
+/// Returns the cause of an error, without the library's own wording around it.
 fn plain(error: PcapError) -> io::Error {
     match error {
         PcapError::IoError(error) => error,

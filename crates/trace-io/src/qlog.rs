@@ -58,7 +58,7 @@ impl<W: Write> QlogWriter<W> {
         self.line.clear();
         let end = self.ends.iter().find(|(conn, _)| *conn == record.conn.0);
         let group = end.map_or_else(|| record.conn.0.to_string(), |(_, name)| name.clone());
-        // By hand: a map for each event costs more than all the rest.
+        // Formatted by hand: building a map for each event costs more than all the rest.
         let (time, name) = (ms(record.at.as_nanos()), NAMES[record.event.place()].qlog);
         write!(self.line, "{{\"time\":{time},\"name\":\"tcp:{name}\",\"group_id\":{},\"data\":", Json::from(group))?;
         serde_json::to_writer(&mut self.line, &data(record))?;

@@ -1,5 +1,5 @@
-//! From an observer to files: what is observed goes in chunks to one thread per file, so that the run is held up by no encoder
-//! until one falls behind. Memory is bounded by the chunks under way.
+//! From an observer to files: events go in chunks to one thread per file, so that no encoder delays the run until one falls
+//! behind. The chunks in transit bound the memory.
 
 use crate::Record;
 use base::Instant;
@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 use trace::{ConnId, Event, Observer, PacketPayload, PacketSent};
 
-/// Events of a chunk: to wake a thread that waits for one takes as long as a hundred events.
+/// Events per chunk: waking a waiting thread takes as long as a hundred events.
 const CHUNK: usize = 16_384;
 /// Chunks that may wait for a file.
 const WAITING: usize = 8;
@@ -86,7 +86,7 @@ pub trait Sink: Send {
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
-/// Observes a run and hands it to its files. `PACKETS` says whether packets are wanted, too.
+/// Observes a run and passes it to its files. `PACKETS` tells whether packets are recorded too.
 #[derive(Debug)]
 pub struct Recorder<const PACKETS: bool> {
     chunk: Chunk,
@@ -127,7 +127,7 @@ impl<const PACKETS: bool> Recorder<PACKETS> {
         result
     }
 
-    /// A file that cannot be written takes nothing more, and says so when it is ended.
+    /// A file that cannot be written ignores further chunks, and reports the error when it is finished.
     #[cold]
     fn send(&mut self) {
         let new = || Chunk { records: Vec::with_capacity(CHUNK), packets: Vec::new() };
@@ -142,7 +142,7 @@ impl<const PACKETS: bool> Recorder<PACKETS> {
 fn work(mut sink: Box<dyn Sink>, chunks: &Receiver<Arc<Chunk>>, empty: &Sender<Chunk>) -> io::Result<()> {
     for chunk in chunks {
         sink.take(&chunk)?;
-        // Whoever is the last to have it gives it back; at the end it is not needed.
+        // The last owner returns it; at the end it is no longer needed.
         if let Some(mut chunk) = Arc::into_inner(chunk) {
             chunk.records.clear();
             chunk.packets.clear();

@@ -22,7 +22,7 @@ pub struct Summary {
     pub recoveries: u64,
     /// Episodes that were proven spurious and undone.
     pub undone: u64,
-    /// Segments given up for lost, and how many of them had been sent again before.
+    /// Segments marked lost, and how many of them had been retransmitted before.
     pub lost: u64,
     /// Retransmissions among them.
     pub lost_again: u64,
@@ -71,14 +71,14 @@ pub struct Dsacks {
     pub recognised: u64,
 }
 
-/// What became of packets in an emulated network.
+/// The fate of packets in an emulated network.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkCounts {
     /// Dropped, by cause.
     pub dropped: BTreeMap<String, u64>,
-    /// Moved out of the order, by way.
+    /// Reordered packets, by direction.
     pub reordered: BTreeMap<String, u64>,
-    /// The most bytes that ever waited.
+    /// Peak number of waiting bytes.
     pub max_backlog: u64,
 }
 
@@ -102,7 +102,7 @@ pub struct Share {
     pub percent: f64,
 }
 
-/// Observes a run and adds up.
+/// Observes a run and computes totals.
 #[derive(Clone, Debug)]
 pub struct Summarizer {
     sender: ConnId,
@@ -113,7 +113,7 @@ pub struct Summarizer {
     opened: Option<Instant>,
     /// What limits the sender, and since when.
     limit: Option<(&'static str, Instant)>,
-    /// What limited it up to the last acknowledgement of something new, and since then.
+    /// Time by limit up to the last acknowledgement of new data, and since then.
     settled: BTreeMap<&'static str, Duration>,
     unsettled: Vec<(&'static str, Duration)>,
     sent: Causes,
@@ -122,7 +122,7 @@ pub struct Summarizer {
     rtts: BTreeMap<u64, u64>,
 }
 
-/// Few, so that looking through them is quick.
+/// A short list, so that a linear search is fast.
 type Causes = Vec<(&'static str, Count)>;
 
 impl Summarizer {
@@ -211,7 +211,7 @@ impl Summarizer {
         self.limit = Some((by, at));
     }
 
-    /// Something new was acknowledged: the time up to now counts.
+    /// Handles an acknowledgement of new data: the time up to now counts.
     fn settle(&mut self, at: Instant) {
         let Some((limit, _)) = self.limit else { return };
         self.on_limit(at, limit);

@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-/// Longest word that is taken, bytes, and most different ones: far more than the vocabulary has, and little memory.
+/// Longest word accepted, in bytes, and maximum number of words: far more than the vocabulary has, and little memory.
 const MAX_LEN: usize = 64;
 const MAX_WORDS: usize = 4_096;
 
 static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
-/// Keeps `word` indefinitely; `None` when it is too long for a word, or one too many.
+/// Keeps `word` indefinitely; returns `None` if it is too long, or one too many.
 pub fn keep(word: &str) -> Option<&'static str> {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(kept) = known.get(word) {

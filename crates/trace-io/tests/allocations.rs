@@ -12,7 +12,7 @@ use std::time::Duration;
 use trace_io::capture::analyze;
 
 const PAYLOAD: u32 = 100;
-/// Segments of a round; in each the first is reported missing and sent again.
+/// Segments of a round; in each the first is reported missing and retransmitted.
 const ROUND: u32 = 50;
 
 /// Rounds of a transfer, each 50 ms long.

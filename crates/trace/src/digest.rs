@@ -1,14 +1,14 @@
-//! A digest of a trace, fed as its observer. Frozen: another function would be another stamp for the same behaviour.
+//! A digest of a trace, computed as its observer. Frozen: another function would give another stamp for the same behaviour.
 
 use crate::{ConnId, Event, Observer, PacketPayload, PacketSent, Value};
 use base::{Instant, SeqRange};
 
-/// What was seen so far, in 64 bits.
+/// The events so far, in 64 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Digest(u64);
 
 impl Digest {
-    /// Takes a number in. Each step is a permutation of the state, so no later number takes back what an earlier one did but by
+    /// Adds a number. Each step is a permutation of the state, so a later number cancels an earlier one only by
     /// chance.
     #[inline]
     pub fn word(&mut self, word: u64) {
@@ -27,7 +27,7 @@ impl Digest {
         self.word(u64::from_le_bytes(last));
     }
 
-    /// The number that stands for all of it.
+    /// Returns the digest.
     #[must_use]
     pub fn finish(mut self) -> u64 {
         self.word(0);
@@ -40,7 +40,7 @@ impl Digest {
         self.word(match value {
             Value::Number(number) => number,
             Value::Flag(flag) => u64::from(flag),
-            // What a thing is called may change without any change of behaviour.
+            // A name may change without a change of behaviour.
             Value::Word(_) => return,
             Value::Seq(seq) => u64::from(seq.0),
             Value::Range(covered) => range(covered),

@@ -1,17 +1,17 @@
-//! The events. Their canonical text, their values with names and the way back follow from the list.
+//! The events. Their canonical text, their values with names and the conversion back are generated from the list.
 
 use crate::schema::{EventInfo, Field, FieldInfo, Kind, Value};
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use core::fmt;
 
-/// Version of the vocabulary; rises with every change of a name, a field or a meaning.
+/// Version of the vocabulary; raised with every change of a name, a field or a meaning.
 pub const VERSION: u32 = 3;
 
 macro_rules! events {
     ($($(#[doc = $doc:literal])* $name:ident {
         $($(#[doc = $fdoc:literal])* $field:ident : $type:ty),* $(,)?
     })*) => {
-        /// Something that happened to a connection. Times are spans or moments in nanoseconds, sizes are bytes.
+        /// An event of a connection. Times are spans or moments in nanoseconds, sizes are bytes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Event { $($(#[doc = $doc])* $name { $($(#[doc = $fdoc])* $field: $type),* }),* }
 
@@ -49,8 +49,8 @@ macro_rules! events {
                 match *self { $(Self::$name { $($field),* } => { $(listener.hear(<$type as Field>::KIND, <$type as Field>::OPTIONAL, Field::value($field));)* }),* }
             }
 
-            /// The event at this place of the vocabulary with these values, asked for in the order of the fields; `None` when
-            /// a value does not fit its field, or the place does not exist.
+            /// Returns the event at this place of the vocabulary with these values, requested in the order of the fields; `None`
+            /// if a value does not fit its field, or the place does not exist.
             pub fn from_values(place: usize, mut ask: impl FnMut(&'static FieldInfo) -> Value) -> Option<Self> {
                 let mut fields = VOCABULARY.get(place)?.fields.iter();
                 $(if place == Place::$name as usize {
@@ -63,16 +63,16 @@ macro_rules! events {
 }
 
 impl Event {
-    /// What it means and what its fields are.
+    /// Returns its meaning and its fields.
     pub const fn info(&self) -> &'static EventInfo {
         &VOCABULARY[self.place()]
     }
 }
 
-/// Hears the values of an event's fields.
+/// Receives the values of an event's fields.
 pub trait Listener {
-    /// The next one: what the field holds, whether it may hold nothing, and what it holds here. The first two are constants where
-    /// this is called, so that a listener that is in a hurry has it inlined.
+    /// Receives the next value: the field's kind, whether it is optional, and the value. The first two are constants at every
+    /// call, so a listener that needs speed is inlined.
     fn hear(&mut self, kind: Kind, optional: bool, value: Value);
 }
 
@@ -134,7 +134,7 @@ events! {
         snd_una: SeqNum, /// First byte not sent.
         snd_nxt: SeqNum, /// Number of blocks.
         blocks: u8, /// Blocks recognised as duplicate reports.
-        dsacks: u8, /// Whether it told something new.
+        dsacks: u8, /// Whether it brought news.
         news: bool, /// Bytes selectively acknowledged, afterwards.
         sacked: Bytes, /// Of these, newly.
         newly_sacked: Bytes, /// Bytes newly marked lost.

@@ -1,4 +1,4 @@
-//! Instructions of the headers of data segments, as every packet of every run has them: IPv4, TCP, timestamps.
+//! Counts the instructions for the headers of data segments, as in every packet of every run: IPv4, TCP, timestamps.
 //!
 //! `cargo xtask bench` runs it.
 #![expect(missing_docs, reason = "the macros make public items")]
@@ -43,7 +43,7 @@ fn headers(count: u32) -> Vec<Vec<u8>> {
     segments(count).iter().map(header).collect()
 }
 
-// Guards what a sender pays to write a header.
+// Limits the cost of writing a header in a sender.
 #[library_benchmark]
 #[bench::segments_1000(args = (1_000), setup = segments)]
 fn emit(segments: Vec<(IpRepr, TcpRepr)>) {
@@ -54,7 +54,7 @@ fn emit(segments: Vec<(IpRepr, TcpRepr)>) {
     }
 }
 
-// Guards what a receiver pays to read one, the checksum of the IP header included.
+// Limits the cost of reading one in a receiver, including the checksum of the IP header.
 #[library_benchmark]
 #[bench::segments_1000(args = (1_000), setup = headers)]
 fn parse(headers: Vec<Vec<u8>>) {

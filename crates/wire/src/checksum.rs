@@ -6,9 +6,9 @@ use crate::ip::{self, PROTOCOL_TCP};
 use crate::sum::fold;
 use crate::tcp::packet::CHECKSUM_AT;
 
-/// Whether the TCP checksum of `header` + `payload` is right.
+/// Returns whether the TCP checksum of `header` + `payload` is correct.
 ///
-/// `header` is one that [`crate::parse`] accepted; of bytes that are not a TCP header the checksum is never right.
+/// `header` must be one that [`crate::parse`] accepted; for bytes that are not a TCP header the result is always false.
 pub fn verify(header: &[u8], payload: &[u8]) -> bool {
     let Ok(offset) = ip::tcp_offset(header) else { return false };
     let pseudo = pseudo_header_sum(header, offset, payload.len() as u64);
@@ -18,7 +18,7 @@ pub fn verify(header: &[u8], payload: &[u8]) -> bool {
 /// Computes and stores the TCP checksum.
 ///
 /// # Panics
-/// When `header` does not come from [`crate::emit`] (with this payload's length) or was not accepted by
+/// If `header` does not come from [`crate::emit`] (with this payload's length) and was not accepted by
 /// [`crate::parse`].
 pub fn fill(header: &mut [u8], payload: &[u8]) {
     let offset = offset_of_segment(header);
@@ -27,7 +27,7 @@ pub fn fill(header: &mut [u8], payload: &[u8]) {
     store(header, offset, !fold(pseudo + segment_sum(&header[offset..], payload)));
 }
 
-/// Stores the pseudo-header sum only (not complemented), as virtio-like devices want it when they finish the checksum
+/// Stores only the pseudo-header sum (not complemented), as virtio-like devices expect it when they complete the checksum
 /// themselves. For a super-segment `payload_len` is the whole length; the device corrects the sum for each part.
 ///
 /// # Panics
@@ -42,7 +42,7 @@ fn segment_sum(segment_header: &[u8], payload: &[u8]) -> u64 {
     u64::from(ones_complement_sum(segment_header)) + u64::from(ones_complement_sum(payload))
 }
 
-/// Both versions add the same things up: the addresses, the protocol number, and the length of the segment.
+/// Both versions sum the same fields: the addresses, the protocol number, and the length of the segment.
 fn pseudo_header_sum(header: &[u8], offset: usize, payload_len: u64) -> u64 {
     let addresses = match header[0] >> 4 {
         4 => &header[12..20],
@@ -57,10 +57,10 @@ pub(crate) fn pseudo_v6(packet: &[u8], next_header: u8, len: u64) -> u64 {
     u64::from(ones_complement_sum(&packet[8..40])) + u64::from(next_header) + len
 }
 
-/// Bytes in front of the TCP header, of a header that this crate has accepted or emitted.
+/// Returns the bytes in front of the TCP header, for a header that this crate has accepted or emitted.
 ///
 /// # Panics
-/// When it is not such a header.
+/// If it is not such a header.
 pub fn offset_of_segment(header: &[u8]) -> usize {
     ip::tcp_offset(header).expect("the caller made or parsed this header")
 }

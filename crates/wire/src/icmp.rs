@@ -1,9 +1,9 @@
-//! ICMP messages about packets of ours (RFC 792, RFC 1191 §4, RFC 4443 §3): what a TCP can learn from the network.
+//! ICMP messages about our packets (RFC 792, RFC 1191 §4, RFC 4443 §3): what a TCP can learn from the network.
 //!
-//! An error quotes the packet it speaks of, as far as it has room: at least eight bytes behind the IP header, which are
-//! TCP's ports and sequence number (RFC 1122 §3.2.2). That is all that is read of the quote, because routers may have
-//! changed or cut the rest: its checksums and lengths prove nothing. Whether the numbers belong to anything is for TCP to
-//! judge (RFC 5927 §4). Echoes, redirects and other messages for the IP layer are named as such and read no further.
+//! An error quotes the packet it is about, as far as it has room: at least eight bytes after the IP header, which are TCP's ports
+//! and sequence number (RFC 1122 §3.2.2). The parser reads nothing more of the quote, because routers may have changed or
+//! truncated the rest: its checksums and lengths prove nothing. TCP decides whether the numbers belong to a connection (RFC 5927
+//! §4). Echoes, redirects and other messages for the IP layer are only classified.
 
 mod emit;
 mod kind;
@@ -26,30 +26,30 @@ const QUOTED: usize = 8;
 /// An ICMP error about a TCP segment, seen from the sender of that segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IcmpNotice {
-    /// Who sent the segment.
+    /// Source of the segment.
     pub src: IpAddr,
     /// Whom it was for.
     pub dst: IpAddr,
     /// The sender's port.
     pub src_port: u16,
-    /// The port it was for.
+    /// The destination port.
     pub dst_port: u16,
     /// The segment's first sequence number.
     pub seq: SeqNum,
-    /// What became of it.
+    /// What happened to it.
     pub kind: IcmpKind,
 }
 
-/// Why an ICMP packet carries nothing for a TCP.
+/// Why an ICMP packet has no information for TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ignored {
-    /// The packet, or the quote in it, cannot be read.
+    /// The packet, or the quote in it, is malformed.
     Malformed(Malformed),
     /// The ICMP checksum is wrong.
     Checksum,
-    /// Not an error, or one that is the IP layer's business: an echo, a redirect, neighbour discovery.
+    /// Not an error, or one for the IP layer: an echo, a redirect, neighbour discovery.
     NotAnError,
-    /// The quote is of another protocol, or begins behind the ports.
+    /// The quote is of another protocol, or begins after the ports.
     NotTcp,
     /// The error went to another host than the one whose segment it quotes.
     NotTheSender,
@@ -76,13 +76,13 @@ impl From<Malformed> for Ignored {
     }
 }
 
-/// Whether a whole packet carries an ICMP message.
+/// Returns whether a whole packet carries an ICMP message.
 #[cold]
 pub(crate) fn is_one(packet: &[u8]) -> bool {
     offset(packet).is_ok()
 }
 
-/// The IP version, and where the ICMP header begins.
+/// Returns the IP version, and where the ICMP header begins.
 fn offset(packet: &[u8]) -> Result<(Version, usize), Malformed> {
     let version = ip::version(packet)?;
     let offset = match version {
@@ -99,7 +99,7 @@ fn offset(packet: &[u8]) -> Result<(Version, usize), Malformed> {
 /// Both checksums of the message itself are verified.
 ///
 /// # Errors
-/// Names the first reason why it carries nothing for a TCP; never panics.
+/// Names the first reason why it has no information for TCP; never panics.
 pub fn parse(packet: &[u8]) -> Result<IcmpNotice, Ignored> {
     let (version, offset) = offset(packet)?;
     let (claimed, destination) = match version {
@@ -140,7 +140,7 @@ fn address_v6(packet: &[u8], at: usize) -> IpAddr {
     IpAddr::V6(packet.first_chunk().map_or(Ipv6Addr::UNSPECIFIED, |fixed| ipv6::address(fixed, at)))
 }
 
-/// Where TCP begins in a quoted IPv4 packet. A first fragment has the ports, a later one has not.
+/// Returns where TCP begins in a quoted IPv4 packet. Only a first fragment has the ports.
 fn quoted_v4(quote: &[u8]) -> Result<usize, Ignored> {
     let fixed = quote.first_chunk::<{ ipv4::HEADER }>().ok_or(Malformed::Truncated)?;
     let offset = usize::from(fixed[0] & 0x0f) * 4;

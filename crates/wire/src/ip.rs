@@ -7,7 +7,7 @@ pub(crate) use repr::{PROTOCOL_ICMPV4, PROTOCOL_ICMPV6, PROTOCOL_TCP, claimed, l
 
 use crate::{Malformed, ipv4, ipv6};
 
-/// The IP version that `packet` claims.
+/// Returns the IP version that `packet` claims.
 #[derive(Clone, Copy)]
 pub(crate) enum Version {
     V4,
@@ -24,7 +24,7 @@ pub(crate) fn version(packet: &[u8]) -> Result<Version, Malformed> {
     }
 }
 
-/// Where the TCP header begins in `packet`.
+/// Returns where the TCP header begins in `packet`.
 #[inline]
 pub(crate) fn tcp_offset(packet: &[u8]) -> Result<usize, Malformed> {
     match version(packet)? {

@@ -1,6 +1,6 @@
 //! IPv4 headers (RFC 791 §3.1).
 //!
-//! Options are skipped (RFC 9293 MUST-50) and never written; reassembly is not done. What is written with DF set has
+//! Options are skipped (RFC 9293 MUST-50) and never written; fragments are not reassembled. Packets with DF set get
 //! identification zero, as RFC 6864 §4.1 allows for packets that cannot be fragmented.
 
 use crate::Malformed;
@@ -97,7 +97,7 @@ pub(crate) fn emit_for(
     words::write(words, out);
 }
 
-/// Not yet folded: 2^16 is 1 in ones'-complement arithmetic, so words of 32 bits may be added as they are.
+/// Not folded yet: 2^16 equals 1 in ones'-complement arithmetic, so 32-bit words can be added directly.
 #[inline]
 fn sum(words: &[u32; 5]) -> u64 {
     words.iter().map(|&word| u64::from(word)).sum()

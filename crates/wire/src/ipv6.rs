@@ -1,8 +1,8 @@
 //! IPv6 headers (RFC 8200 §3 and §4).
 //!
-//! Hop-by-hop options, routing headers and destination options are skipped, in any order and number: they are the
-//! routers' business, and their options do not concern a TCP. Deviation: any fragment header is refused, an atomic one
-//! (RFC 6946) too, because nothing here reassembles and no sender of TCP segments has cause to make one.
+//! Skips hop-by-hop options, routing headers and destination options, in any order and number: they are for routers, and their
+//! options do not concern TCP. Deviation: rejects any fragment header, even an atomic one (RFC 6946), because this code does not
+//! reassemble and no sender of TCP segments has reason to send one.
 
 use crate::Malformed;
 use crate::ip::{self, IpRepr, PROTOCOL_TCP};

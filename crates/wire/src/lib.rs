@@ -1,7 +1,7 @@
 //! Total parsers and exact emitters for IPv4, IPv6 and TCP headers, and for the ICMP errors that concern TCP.
 //!
-//! *View* and *meaning* are apart: [`split`] and [`parse`] accept any bytes and give a meaning or a named reason, never a
-//! panic; [`emit`] turns a meaning ([`IpRepr`], [`TcpRepr`]) into the one canonical encoding.
+//! *View* and *meaning* are separate: [`split`] and [`parse`] accept any bytes and return a meaning or a named reason, never a
+//! panic; [`emit`] converts a meaning ([`IpRepr`], [`TcpRepr`]) into the one canonical encoding.
 #![forbid(unsafe_code)]
 #![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
 

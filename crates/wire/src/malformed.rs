@@ -17,7 +17,7 @@ pub enum Malformed {
     IpChecksum,
     /// A fragment; the endpoint does not reassemble.
     Fragment,
-    /// Another protocol than TCP.
+    /// A protocol other than TCP.
     NotTcp,
     /// The TCP data offset is below 20 bytes or beyond the packet.
     TcpHeaderLength,

@@ -1,6 +1,6 @@
-//! Packets merged into the super-segment that they could have been cut from: what receiving devices do before a host sees
-//! them. The reverse of [`Cuts`](crate::Cuts), and as careful: whoever cuts the result gets the packets back, but for
-//! identifications and checksums.
+//! Merges packets into a super-segment, as receiving devices do before a host sees them. The reverse of
+//! [`Cuts`](crate::Cuts), and as careful: splitting the result restores the packets, except for identifications and
+//! checksums.
 
 use crate::checksum::offset_of_segment;
 use crate::parts::{CWR, FIN, FLAGS_AT, IPV6_HEADER, PSH, get, put, put_ipv4_checksum};
@@ -21,7 +21,7 @@ pub struct Merge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Growth {
     Open,
-    /// The last packet was shorter than the first, or said that data is to be handed on.
+    /// The last packet was shorter than the first, or carried PSH.
     Ended,
 }
 
@@ -29,11 +29,11 @@ enum Growth {
 const FIRST_FLAGS: u8 = 0x10 | 0x40 | 0x80;
 /// Where the acknowledgement number stands in a TCP header; what follows it — flags, window, options — is compared whole.
 const ACK_AT: usize = 8;
-/// Checksum of a TCP header: which bytes are passed over in comparisons.
+/// The checksum of a TCP header: comparisons skip these bytes.
 const CHECKSUM: core::ops::Range<usize> = 16..18;
 
 impl Merge {
-    /// Begins with a packet, if another one may follow it: it carries data, and no flag that has a meaning at its place.
+    /// Begins with a packet, if another one may follow it: it carries data, and no flag that is tied to its position.
     ///
     /// `header` must come from [`crate::split`] or [`crate::emit`].
     pub fn begin(header: &[u8], payload_len: u32) -> Option<Self> {
@@ -43,12 +43,12 @@ impl Merge {
         (plain && payload_len > 0).then_some(merge)
     }
 
-    /// Payload bytes of each of the packets but the last, as long as there are several.
+    /// Returns the payload of each packet except the last, in bytes, if there are several.
     pub fn gso_size(&self) -> Option<u16> {
         if self.len > self.size { u16::try_from(self.size).ok() } else { None }
     }
 
-    /// Takes in the packet that follows, if it continues what there is; `first` then is the header of both.
+    /// Absorbs the next packet if it continues the merged ones; `first` is then the header of all.
     pub fn absorb(&mut self, first: &mut [u8], next: &[u8], payload_len: u32) -> bool {
         let len = self.len + payload_len;
         let fits = payload_len > 0 && payload_len <= self.size && first.len() + len as usize <= usize::from(u16::MAX);
@@ -70,7 +70,7 @@ impl Merge {
         true
     }
 
-    /// Whether the headers differ in nothing but what [`Cuts`](crate::Cuts) makes different.
+    /// Returns whether the headers differ only where [`Cuts`](crate::Cuts) makes them differ.
     fn continues(&self, first: &[u8], next: &[u8]) -> bool {
         if first.len() != next.len() || !same_ip(first, next, self.tcp_at) {
             return false;
@@ -78,7 +78,7 @@ impl Merge {
         let (before, behind) = (&first[self.tcp_at..], &next[self.tcp_at..]);
         let seq = |tcp: &[u8]| u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]);
         let flags = |tcp: &[u8]| tcp[FLAGS_AT] & !(FIN | PSH);
-        // CWR is the first packet's alone, so a second one that has it begins anew.
+        // CWR belongs to the first packet only, so another one with CWR starts a new super-segment.
         let same_flags = flags(before) & !CWR == flags(behind);
         seq(behind) == seq(before).wrapping_add(self.len)
             && before[..4] == behind[..4]
@@ -89,7 +89,7 @@ impl Merge {
     }
 }
 
-/// Whether two IP headers are of one flow and marked alike: all but length, identification and checksum.
+/// Returns whether two IP headers belong to one flow with the same marks: all but length, identification and checksum match.
 fn same_ip(first: &[u8], next: &[u8], tcp_at: usize) -> bool {
     if first[0] >> 4 == 4 {
         get(first, 0) == get(next, 0) && first[6..10] == next[6..10] && first[12..tcp_at] == next[12..tcp_at]

@@ -1,4 +1,4 @@
-//! From bytes to meaning and back.
+//! Converts bytes to a meaning and back.
 //!
 //! Length rule, for both IP versions: the length field covers exactly header and payload. Where these exceed what its 16
 //! bits can say (a super-segment of a device with segmentation offload), it is zero. Nothing else is accepted or written.
@@ -8,10 +8,10 @@ use crate::tcp::packet as tcp_header;
 use crate::{IpRepr, Malformed, TcpRepr, icmp, ipv4, ipv6};
 use core::net::IpAddr;
 
-/// Bytes that always suffice for an emitted header: IPv6 without extension headers plus a full TCP header.
+/// Maximum size of an emitted header: IPv6 without extension headers plus a full TCP header.
 pub const MAX_HEADER: usize = ipv6::HEADER + tcp_header::MAX_HEADER;
 
-/// A raw IP packet cut into its header (IP and TCP, options included) and its payload.
+/// A raw IP packet split into its header (IP and TCP, options included) and its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split<'a> {
     /// IP and TCP header.
@@ -20,14 +20,14 @@ pub struct Split<'a> {
     pub payload: &'a [u8],
 }
 
-/// Cuts a device read into header and payload.
+/// Splits a packet read from a device into header and payload.
 ///
-/// Looks at no more than the cut needs; [`parse`] judges the rest. A super-segment is cut like any other packet: its
-/// length field covers the whole of it, or is zero when the whole exceeds 65,535 bytes. An ICMP message is all header:
-/// [`parse`] refuses it as [`Malformed::NotTcp`], and [`crate::icmp::parse`] reads it.
+/// Reads no more than the split needs; [`parse`] validates the rest. A super-segment is split like any other packet: its length
+/// field covers all of it, or is zero if that exceeds 65,535 bytes. An ICMP message is all header: [`parse`] rejects it as
+/// [`Malformed::NotTcp`], and [`crate::icmp::parse`] reads it.
 ///
 /// # Errors
-/// Names the first thing that keeps `raw` from being a TCP segment or an ICMP message in an IP packet.
+/// Names the first reason why `raw` is not a TCP segment or an ICMP message in an IP packet.
 #[inline]
 pub fn split(raw: &[u8]) -> Result<Split<'_>, Malformed> {
     let claimed = match ip::version(raw)? {
@@ -43,11 +43,11 @@ pub fn split(raw: &[u8]) -> Result<Split<'_>, Malformed> {
     Ok(Split { header, payload })
 }
 
-/// Reads the meaning of a header whose payload has `payload_len` bytes.
+/// Parses a header whose payload has `payload_len` bytes.
 ///
-/// `header` ends where the TCP header ends, as [`split`] and [`emit`] leave it, and `payload_len` is all that follows it,
-/// of a super-segment too. Unknown options are skipped (RFC 9293 MUST-6). The IPv4 header checksum is verified here; the
-/// TCP checksum is [`crate::checksum::verify`]'s, because a device may have done it already.
+/// `header` ends where the TCP header ends, as from [`split`] and [`emit`], and `payload_len` is everything after it, also for a
+/// super-segment. Skips unknown options (RFC 9293 MUST-6). Verifies the IPv4 header checksum; [`crate::checksum::verify`]
+/// verifies the TCP checksum, because a device may have done so already.
 ///
 /// # Errors
 /// Names the first malformation; never panics.
@@ -62,10 +62,10 @@ pub fn parse(header: &[u8], payload_len: u32) -> Result<(IpRepr, TcpRepr), Malfo
 
 /// Writes the header in its canonical encoding and returns its length.
 ///
-/// IPv4: no options, identification zero where DF is set (RFC 6864), header checksum filled. IPv6: no extension headers, flow
-/// label zero. TCP: options in the order MSS, SACK-permitted, timestamps, window scale, Fast Open, SACK, each group padded in
-/// front with NOPs so that 32-bit fields are aligned, Fast Open behind; checksum zero, to be filled by [`crate::checksum`]. SACK blocks that do
-/// not fit are left out, the last ones first: of four, three remain beside timestamps. Bytes of `out` behind the
+/// IPv4: no options, identification zero if DF is set (RFC 6864), header checksum filled in. IPv6: no extension headers, flow
+/// label zero. TCP: options in the order MSS, SACK-permitted, timestamps, window scale, Fast Open, SACK, each group preceded by
+/// NOPs so that 32-bit fields are aligned, Fast Open followed by them; checksum zero, for [`crate::checksum`] to fill in. SACK
+/// blocks that do not fit are omitted, the last ones first: of four, three remain beside timestamps. Bytes of `out` beyond the
 /// returned length are unspecified.
 ///
 /// # Panics

@@ -1,4 +1,4 @@
-//! Super-segments cut into the packets that they stand for, where a path carries packets one by one.
+//! Splits super-segments into packets, for paths that carry single packets.
 
 use crate::checksum::offset_of_segment;
 use crate::sum::ones_complement_sum;
@@ -6,11 +6,11 @@ use core::ops::Range;
 
 pub(crate) const IPV6_HEADER: usize = 40;
 
-/// Where a super-segment is cut, and what its header becomes in front of each part: the cutting without the bytes.
+/// Positions of the parts of a super-segment, and the header of each part, without the bytes.
 ///
-/// What differs from part to part: lengths, the IPv4 identification (RFC 6864 §4) and header checksum, the sequence
-/// number; FIN and PSH are the last one's, CWR the first one's (RFC 3168 §6.1.2). The TCP checksum is left as it is: of
-/// these packets it is the device's.
+/// The parts differ in lengths, IPv4 identification (RFC 6864 §4) and header checksum, and sequence number; only the last one has
+/// FIN and PSH, only the first one CWR (RFC 3168 §6.1.2). The TCP checksum stays as it is: the device computes it for these
+/// packets.
 #[derive(Clone, Debug)]
 pub struct Cuts {
     /// Payload bytes in all.
@@ -21,12 +21,12 @@ pub struct Cuts {
     transport: Transport,
 }
 
-/// What stands behind the IP header of a super-segment, and where.
+/// The header after the IP header of a super-segment, and its offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// A TCP header, at this byte.
     Tcp(usize),
-    /// A UDP header, at this byte: a train of datagrams of which each gets a header and its own length.
+    /// A UDP header, at this byte: a train of datagrams, each of which gets a header with its own length.
     Udp(usize),
 }
 
@@ -35,7 +35,7 @@ impl Cuts {
     ///
     /// `header` must come from [`crate::split`] or [`crate::emit`].
     pub fn new(header: &[u8], payload_len: usize, gso_size: Option<u16>) -> Self {
-        // Of a part that is the whole nothing is rewritten, so the place does not matter.
+        // A part that is the whole packet is not rewritten, so the offset does not matter.
         let transport = Transport::Tcp(gso_size.map_or(0, |_| offset_of_segment(header)));
         Self::behind(transport, payload_len, gso_size)
     }
@@ -46,7 +46,7 @@ impl Cuts {
         Self { len: payload_len, size, index: 0, transport }
     }
 
-    /// The place of the next part in the payload; `None` after the last.
+    /// Returns the next part's range in the payload; `None` after the last.
     fn place(&self) -> Option<Range<usize>> {
         let from = self.index * self.size;
         (from < self.len || self.index == 0).then(|| from..self.len.min(from + self.size))
@@ -90,7 +90,7 @@ impl Cuts {
     }
 }
 
-/// The plain segments that a super-segment stands for, each header written in front of its payload ([`Cuts`] says how).
+/// The plain segments of a super-segment, each header written in front of its payload (as [`Cuts`] describes).
 #[derive(Debug)]
 pub struct Parts<'a> {
     header: &'a [u8],
@@ -111,7 +111,7 @@ impl<'a> Parts<'a> {
         Self { header, payload, cuts: Cuts::behind(transport, payload.len(), gso_size) }
     }
 
-    /// Writes the next part's header behind what `out` holds and returns its payload; `None` after the last.
+    /// Appends the next part's header to `out` and returns its payload; `None` after the last.
     pub fn next_into(&mut self, out: &mut Vec<u8>) -> Option<&'a [u8]> {
         self.cuts.place()?;
         let begin = out.len();
@@ -130,7 +130,7 @@ pub(crate) const FIN: u8 = 0x01;
 pub(crate) const PSH: u8 = 0x08;
 pub(crate) const CWR: u8 = 0x80;
 
-/// Computes the IPv4 header checksum anew.
+/// Recomputes the IPv4 header checksum.
 pub(crate) fn put_ipv4_checksum(header: &mut [u8]) {
     put(header, 10, 0);
     let sum = ones_complement_sum(&header[..usize::from(header[0] & 0x0f) * 4]);

@@ -3,13 +3,13 @@
 //! It does not care in which byte order, nor in words of which width, it is taken: bulk data is added in the machine's own
 //! words and put in order once at the end.
 
-/// The ones'-complement sum of `bytes` as big-endian 16-bit words, an odd last byte padded with zero; not complemented.
+/// Returns the ones'-complement sum of `bytes` as big-endian 16-bit words, an odd last byte padded with zero; not complemented.
 ///
 /// Sums of pieces may be added, as long as every piece but the last has an even length.
 #[inline]
 pub fn ones_complement_sum(bytes: &[u8]) -> u16 {
-    // Words of 32 bits in an accumulator of 64 leave room for the carries of 16 GiB, and the compiler adds several side
-    // by side; words of 64 bits would need the carry after each.
+    // With 32-bit words in a 64-bit accumulator there is room for the carries of 16 GiB, and the compiler vectorises the loop;
+    // 64-bit words would need the carry after each addition.
     let (words, tail) = bytes.as_chunks::<4>();
     let mut sum: u64 = words.iter().map(|&word| u64::from(u32::from_ne_bytes(word))).sum();
     if !tail.is_empty() {
@@ -20,7 +20,7 @@ pub fn ones_complement_sum(bytes: &[u8]) -> u16 {
     u16::from_be(fold(sum))
 }
 
-/// Brings a sum down to 16 bits. The second step leaves at most `0x1fffe`, so the third carries into nothing.
+/// Folds a sum to 16 bits. The second step leaves at most `0x1fffe`, so the third produces no carry.
 #[inline]
 pub(crate) fn fold(sum: u64) -> u16 {
     let sum = (sum & 0xffff_ffff) + (sum >> 32);

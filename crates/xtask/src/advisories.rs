@@ -1,8 +1,8 @@
-//! `cargo xtask advisories`: known weaknesses of the dependencies, by cargo-deny against RustSec's database.
+//! `cargo xtask advisories`: known vulnerabilities of the dependencies, by cargo-deny against RustSec's database.
 //!
-//! Outside CI: the database changes from day to day, so that the same commit passes today and fails tomorrow, and it has to be
-//! fetched. Without a network nothing is checked, and the command says so and ends with exit code 2: an old database that finds
-//! nothing proves nothing.
+//! Outside CI: the database changes daily, so that the same commit may pass today and fail tomorrow, and it has to be downloaded.
+//! Without a network nothing is checked, and the command reports that with exit code 2: an old database without findings proves
+//! nothing.
 
 use crate::deny::CARGO_DENY;
 use crate::runner::{Failure, Outcome, root};
@@ -32,7 +32,7 @@ fn told(output: &Output) -> String {
     [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()
 }
 
-/// What cargo-deny says when it has no database to check by.
+/// Messages of cargo-deny without a database.
 const NO_DATABASE: [&str; 3] =
     ["failed to fetch advisory database", "failed to load advisory database", "failed to acquire advisory"];
 

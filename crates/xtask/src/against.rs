@@ -1,8 +1,8 @@
 //! `cargo xtask bench --against COMMIT`: every counted row beside the same row of another commit.
 //!
-//! Both are built at one place, one after the other, with one build directory: the path of a crate goes into the names of its
-//! symbols, and those decide which functions are compiled together, so equal code at two places need not make equal counts.
-//! The place is kept, and the next comparison builds only what differs.
+//! Both are built in one place, one after the other, with one build directory: the path of a crate is part of its symbols' names,
+//! and those determine which functions are compiled together, so equal code in two places need not give equal counts. The place
+//! is kept, and the next comparison builds only the differences.
 
 use crate::bench::{BENCHES, Bench, Count, RUNNER, counts};
 use crate::runner::{Failure, Outcome, capture, root, run};
@@ -17,7 +17,7 @@ use std::process::Command;
 pub struct Against {
     /// As git understands it.
     pub commit: String,
-    /// Rows that may take more, and why.
+    /// Rows that may exceed the limit, and why.
     pub named: Vec<Named>,
 }
 
@@ -30,7 +30,7 @@ pub struct Named {
     pub reason: String,
 }
 
-/// How many millionths more a row may take without being named.
+/// Maximum excess of a row in millionths, unless it is named.
 const LIMIT: u64 = 20_000;
 
 /// Counts both and compares.
@@ -55,7 +55,7 @@ pub fn compare(against: &Against) -> Outcome {
     judge(&rows)
 }
 
-/// Another commit's files, for as long as this is kept.
+/// Another commit's files, which are removed on drop.
 struct Checkout {
     hash: String,
     tree: PathBuf,
@@ -68,7 +68,7 @@ impl Checkout {
         let hash = String::from_utf8_lossy(&hash).trim().to_owned();
         let tree = place.join("commit");
         fs::create_dir_all(place).map_err(|error| Failure::Failed(format!("{}: {error}", place.display())))?;
-        // What a killed comparison left.
+        // Leftovers of a killed comparison.
         let made = Self { hash, tree };
         made.remove();
         run(git(&["worktree", "add", "--quiet", "--detach", "--force"]).arg(&made.tree).arg(&made.hash))?;
@@ -103,7 +103,7 @@ struct Row {
     reason: Option<String>,
 }
 
-/// The rows of both sides in the order of today's, those that are gone behind them.
+/// Returns the rows of both sides in today's order, followed by those that no longer exist.
 fn rows(before: &[Count], now: &[Count], named: &[Named]) -> Result<Vec<Row>, String> {
     let find = |side: &[Count], name: &str| side.iter().find(|row| row.name == name).map(|row| row.instructions);
     let mut names: Vec<&str> = Vec::new();
@@ -113,7 +113,7 @@ fn rows(before: &[Count], now: &[Count], named: &[Named]) -> Result<Vec<Row>, St
         }
     }
     if let Some(Named { row, .. }) = named.iter().find(|named| !names.contains(&named.row.as_str())) {
-        return Err(format!("--named {row}: there is no such row; the rows are {}", names.join(", ")));
+        return Err(format!("--named {row}: no such row; the rows are {}", names.join(", ")));
     }
     let reason = |name: &str| named.iter().find(|named| named.row == name).map(|named| named.reason.clone());
     let row = |name: &&str| Row {
@@ -126,13 +126,13 @@ fn rows(before: &[Count], now: &[Count], named: &[Named]) -> Result<Vec<Row>, St
 }
 
 impl Row {
-    /// By how many millionths it takes more; `None` where it is on one side only.
+    /// Returns the excess in millionths; `None` if only one side has the row.
     fn excess(&self) -> Option<u64> {
         let (before, now) = self.before.zip(self.now)?;
         Some(now.saturating_sub(before) * 1_000_000 / before)
     }
 
-    /// Whether it takes too much, or is gone, so that its count is unknown.
+    /// Returns whether it exceeds the limit, or no longer exists, so that its count is unknown.
     fn is_over(&self) -> bool {
         self.now.is_none() || self.excess() > Some(LIMIT)
     }
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(judge(&found), Ok(()));
         assert_eq!(found[0].line(), "a                         100            150   1.5000  named: a guard");
         let other = rows(&[count("a", 100)], &[count("a", 150)], &named("b")).unwrap_err();
-        assert_eq!(other, "--named b: there is no such row; the rows are a");
+        assert_eq!(other, "--named b: no such row; the rows are a");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What was asked for. A dozen commands and a few flags need no library.
+//! The command line. A dozen commands and a few flags need no library.
 
 use crate::against::{Against, Named};
 use crate::mutants::Mutants;
@@ -76,15 +76,15 @@ pub enum Command {
     Stamp(stamp::What),
     /// Write or check the digests of traces.
     Traces(DocsMode),
-    /// Say which planted defects tests do not find.
+    /// Report planted defects that no test finds.
     Mutants(Mutants),
     /// Negate the conditions of the decision about what leaves.
     Negations,
-    /// Check the dependencies for known weaknesses.
+    /// Check the dependencies for known vulnerabilities.
     Advisories,
     /// Run tests under Miri.
     Miri,
-    /// Count what strangers' packets cost.
+    /// Measure the cost of strangers' packets.
     Attacks,
     /// Accept snapshots.
     Snapshots,
@@ -103,7 +103,7 @@ pub struct TestOptions {
     pub keep_going: bool,
 }
 
-/// What becomes of generated pages.
+/// How to treat generated pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DocsMode {
     /// Write them.
@@ -136,7 +136,7 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
         }
         "variants" => variants(flags).map(Command::Variants),
         unknown => Err(format!(
-            "there is no command `{unknown}`; right would be test, docs, compliance, web, bench, stamp, traces, mutants, \
+            "unknown command `{unknown}`; the commands are test, docs, compliance, web, bench, stamp, traces, mutants, \
              negations, attacks, advisories, miri, snapshots or variants"
         )),
     }

@@ -1,8 +1,8 @@
-//! `cargo xtask attacks`: what strangers' packets cost the stack, in instructions, memory and lost service; writes the table in
+//! `cargo xtask attacks`: the cost of strangers' packets in instructions, memory and lost service; writes the table in
 //! `docs/SECURITY.md`.
 //!
-//! The bench `attacks` of `tcp` delivers each packet by a function of its own. Callgrind counts that function alone and closes a part
-//! of its output after each call, so that the most expensive packet is known as well as the mean.
+//! The bench `attacks` of `tcp` delivers each packet in a separate function. Callgrind counts only that function and closes a
+//! part of its output after each call, so that both the mean and the most expensive packet are known.
 
 use crate::needs;
 use crate::runner::{Failure, Outcome, capture, cargo, root};
@@ -16,7 +16,7 @@ const END: &str = "<!-- end -->\n";
 /// The function that callgrind counts.
 const COUNTED: &str = "attacks::attack_packet";
 
-/// What a reader has to know of an attack: its name in the bench, what is sent, and the bound with its knob.
+/// What a reader needs to know about an attack: its name in the bench, what is sent, and the limit with its setting.
 const ROWS: [(&str, &str, &str); 9] = [
     ("syn", "SYNs from ever new sources", "backlog + 1 handshakes; then cookies (`cookies`)"),
     ("syn-timestamps", "the same with timestamps", "backlog + 1 handshakes; then cookies (`cookies`)"),

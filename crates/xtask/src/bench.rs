@@ -1,9 +1,10 @@
 //! `cargo xtask bench`: instruction counts, by callgrind under gungraun, and the proof that events cost nothing while no
 //! observer watches.
 //!
-//! The proof is a pair: the same transfer unobserved, built once as it is and once with `--cfg longhaul_unwatched`, under which
-//! neither `Cx::emit` nor what leads to events has a body. Both halves are built in the profile `pair`, because optimisation across
-//! crates inlines by how long functions are before dead code is gone, and that alone moves counts by two percent.
+//! The proof is a pair: the same transfer unobserved, built once normally and once with `--cfg longhaul_unwatched`, under which
+//! neither `Cx::emit` nor the code that leads to events has a body. Both halves are built in the profile `pair`, because
+//! optimisation across crates inlines by the length of functions before dead code is removed, which alone changes counts by two
+//! percent.
 
 use crate::needs;
 use crate::runner::{Failure, Outcome, capture, cargo, root};
@@ -33,12 +34,12 @@ pub const BENCHES: [Bench; 3] = [
     Bench { package: "longhaul-trace-io", name: "files", file: "crates/trace-io/benches/files.rs" },
 ];
 const TRANSFER: Bench = Bench { package: "longhaul-sim", name: "transfer", file: "crates/sim/benches/transfer.rs" };
-/// In which builds that differ in dead code alone are equal.
+/// A profile in which builds that differ only in dead code are equal.
 const PAIR: [&str; 2] = ["--profile", "pair"];
 const HALF: &str = "unobserved";
 
-/// How far the halves of the pair may be apart, in millionths: less than any one event of a segment or an ACK costs, and more
-/// than the compiler does differently around code that is dead.
+/// Maximum difference between the halves of the pair, in millionths: less than the cost of any one event of a segment or an ACK,
+/// and more than the compiler's variation around dead code.
 const LIMIT: u64 = 500;
 
 /// A benchmark that was run.
@@ -63,7 +64,7 @@ pub fn run() -> Outcome {
         command.args(PAIR);
     })?;
     let unwatched = counts(&[TRANSFER], &runner, |command| {
-        // Whoever builds with flags of their own compares like with like.
+        // A build with custom flags compares like with like.
         let own = std::env::var("RUSTFLAGS").unwrap_or_default();
         let flags = format!("{own} --cfg longhaul_unwatched --allow unused");
         let target = root().join("target").join("unwatched");
@@ -92,7 +93,7 @@ pub fn counts(
 
 /// Reads one line of gungraun's.
 fn count(line: &str) -> Result<Count, Failure> {
-    let wrong = || Failure::Failed(format!("gungraun wrote what is no count of instructions: {line}"));
+    let wrong = || Failure::Failed(format!("gungraun wrote something other than an instruction count: {line}"));
     let told: Value = serde_json::from_str(line).map_err(|_| wrong())?;
     let instructions = told.pointer("/profiles/0/data/total/metrics/Ir/values/new").and_then(Value::as_u64);
     let word = |key: &str| told[key].as_str();

@@ -1,6 +1,6 @@
 //! Licences, bans and sources of all dependencies, checked by cargo-deny against `deny.toml`.
 //!
-//! Advisories need a network and change from day to day: `cargo xtask advisories` checks them, outside CI.
+//! Advisories need a network and change daily: `cargo xtask advisories` checks them, outside CI.
 
 use crate::runner::{Outcome, root, run};
 use crate::tool::{Tool, WhenAbsent};

@@ -2,7 +2,7 @@
 
 use crate::runner::{Failure, Outcome, capture, cargo, run};
 
-/// Small cells of both built-in experiments: enough to lose, reorder and repair packets, over in seconds in a debug build.
+/// Small cells of both built-in experiments: enough to lose, reorder and repair packets, in seconds even in a debug build.
 const EXPERIMENTS: [&str; 2] = ["wan", "reorder"];
 const CELLS: [&str; 10] = [
     "--set",
@@ -39,7 +39,7 @@ pub fn prove(locked: &[&str]) -> Outcome {
     Ok(())
 }
 
-/// All results equal the first, and there is something to compare.
+/// All results equal the first, and there is at least one to compare.
 fn compare(experiment: &str, results: &[(String, String)]) -> Outcome {
     let [(first_name, first), others @ ..] = results else {
         return Err(Failure::Failed(format!("`{experiment}` was not run")));

@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask test` is what a newcomer runs and what CI calls.
+//! The project's own tasks: `cargo xtask test` is what a newcomer runs and what CI runs.
 //!
 //! Built from the standard library, `tidy` and a reader of JSON, so that the first command of a fresh clone starts in
 //! seconds.

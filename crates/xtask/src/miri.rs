@@ -1,7 +1,8 @@
-//! `cargo xtask miri`: the tests of crates with unsafe code, run by Miri, which sees what memory they touch.
+//! `cargo xtask miri`: runs the tests of crates with unsafe code under Miri, which checks every memory access.
 //!
-//! Outside CI: Miri comes with nightly toolchains alone, and takes minutes for what a processor does in seconds. What it cannot
-//! run it says: Miri knows memory and no kernel, so a crate whose unsafe code is system calls is beyond it.
+//! Not part of CI: Miri exists only for nightly toolchains, and takes minutes for what a processor does in seconds. It reports
+//! what it cannot run: Miri models memory but not the kernel, so it cannot check a crate whose unsafe code consists of system
+//! calls.
 
 use crate::runner::{Failure, Outcome, root, run};
 use std::process::{Command, Stdio};
@@ -17,17 +18,17 @@ struct Unsafe {
 /// How far Miri comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
-    /// It runs these tests: arguments of `cargo miri test`.
+    /// The tests it runs: arguments of `cargo miri test`.
     Runs(&'static [&'static str]),
     /// It cannot, for this reason.
     Cannot(&'static str),
 }
 
-/// Every crate with unsafe code in what others use.
+/// Every crate with unsafe code in the part other crates use.
 const CRATES: [Unsafe; 4] = [
     Unsafe {
         krate: "sockets",
-        // The rest of it needs a kernel: descriptors, `ioctl`, files under /proc.
+        // The rest needs a kernel: descriptors, `ioctl`, files under /proc.
         reach: Reach::Runs(&["--package", "longhaul-sockets", "--lib", "ffi::memory"]),
     },
     Unsafe { krate: "drill", reach: Reach::Cannot("it opens a shared object and makes the script's system calls") },
@@ -37,19 +38,19 @@ const CRATES: [Unsafe; 4] = [
 
 const INSTALL: &str = "`rustup toolchain install nightly --component miri,rust-src` installs it";
 
-/// Runs what Miri can run, and names what it cannot.
+/// Runs what Miri can run, and names the rest.
 pub fn check() -> Outcome {
     let has = |arguments: &[&str]| {
         let mut command = nightly(arguments);
         command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
     };
     if !has(&["--version"]) {
-        return Err(Failure::Missing(format!("not checked: there is no nightly toolchain; {INSTALL}")));
+        return Err(Failure::Missing(format!("not checked: no nightly toolchain is installed; {INSTALL}")));
     }
     if !has(&["miri", "--version"]) {
         return Err(Failure::Missing(format!("not checked: the nightly toolchain has no Miri; {INSTALL}")));
     }
-    // Its own standard library is built once, from sources that need crates from the registry.
+    // Miri builds its own standard library once, from sources that need crates from the registry.
     run(&mut nightly(&["miri", "setup"])).map_err(|failure| {
         Failure::Missing(format!("not checked: Miri's standard library cannot be built here ({})", failure.text()))
     })?;
@@ -80,7 +81,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Whoever writes unsafe code in another crate has to say here whether Miri can run it.
+    /// If you add unsafe code to another crate, say here whether Miri can run it.
     #[test]
     fn every_crate_with_unsafe_code_is_named() {
         let sources = tidy::rust_sources();

@@ -1,13 +1,13 @@
-//! A copy of a directory that is brought up to date file by file: what stays the same keeps its time of modification, so
-//! that a build of the copy redoes only what depends on the rest.
+//! Updates a copy of a directory file by file: unchanged files keep their modification time, so that a build of the copy rebuilds
+//! only what depends on the changed ones.
 
 use crate::runner::Failure;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Every file below `root`, as paths from there with `/` between their parts, in order. Build directories (cargo marks them
-/// with a tag) and git's own are passed over.
+/// Every file below `root`, as a path relative to it with `/` separators, in order. Skips build directories (which cargo marks
+/// with a tag) and git's own.
 pub fn files(root: &Path) -> Result<Vec<String>, Failure> {
     let mut found = Vec::new();
     walk(root, "", &mut found)?;
@@ -29,7 +29,7 @@ fn walk(root: &Path, below: &str, found: &mut Vec<String>) -> Result<(), Failure
     Ok(())
 }
 
-/// Makes `copy` consist of what `keep` leaves of each file of `from`: another content, or nothing.
+/// Makes `copy` consist of what `keep` returns for each file of `from`: new content, or nothing to drop the file.
 pub fn update(
     from: &Path,
     copy: &Path,
@@ -50,7 +50,7 @@ pub fn update(
     for path in gone {
         let place = copy.join(path);
         fs::remove_file(&place).map_err(at(&place))?;
-        // Cargo takes an empty folder below `crates/` for a package without a manifest.
+        // Cargo treats an empty folder below `crates/` as a package without a manifest.
         let folders = place.ancestors().skip(1).take_while(|folder| *folder != copy);
         let _ = folders.map(fs::remove_dir).take_while(Result::is_ok).count();
     }

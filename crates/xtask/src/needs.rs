@@ -1,13 +1,14 @@
-//! What the tests need from the machine: root, network namespaces and a TUN device for those of interoperability, and a few tools.
+//! What the tests need from the machine: root, network namespaces and a TUN device for the interoperability tests, and a few
+//! tools.
 //!
-//! As root, tools come from apt and the device node is made; without root everything missing is named at once.
+//! As root, installs tools from apt and creates the device node; without root, lists everything missing at once.
 
 use crate::runner::{Failure, Outcome, run};
 use std::fs::OpenOptions;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// A program, the package that has it, and what for.
+/// A program, the package that contains it, and its purpose.
 const TOOLS: [(&str, &str, &str); 4] = [
     ("ip", "iproute2", "to make namespaces and addresses"),
     ("tshark", "tshark", "as an independent reader of our packets"),
@@ -33,7 +34,7 @@ pub fn provide() -> Outcome {
     Err(Failure::Missing(format!("this machine lacks\n  {}", missing.join("\n  "))))
 }
 
-/// Installs valgrind where it is missing, or names it.
+/// Installs valgrind if it is missing, or reports that it is missing.
 pub fn provide_valgrind() -> Outcome {
     let (program, package, why) = VALGRIND;
     if !on_path(program) && effective_user_is_root() {
@@ -63,7 +64,7 @@ fn install(tools: &[(&str, &str, &str)]) -> Outcome {
     run(apt(&["install", "-qq", "--yes", "--no-install-recommends"]).args(packages))
 }
 
-/// Containers often come without the node although the kernel has the driver. Whether it worked is checked by opening it.
+/// Containers often lack the node although the kernel has the driver. Opening it shows whether creating it worked.
 fn make_tun() {
     if !Path::new(TUN).exists() {
         let _ = std::fs::create_dir_all("/dev/net");
@@ -97,7 +98,7 @@ fn on_path(program: &str) -> bool {
     std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
 }
 
-/// The standard library has no `geteuid`; the kernel says it in a file (real, *effective*, saved, file system).
+/// The standard library has no `geteuid`; the kernel exposes the ids in a file (real, *effective*, saved, file system).
 fn effective_user_is_root() -> bool {
     std::fs::read_to_string("/proc/self/status").is_ok_and(|status| effective_user(&status) == Some("0"))
 }

@@ -1,8 +1,8 @@
-//! `docs/QUIRKS.md`: every deviation that some TCP ships, generated from the headers of the files that implement them.
+//! `docs/QUIRKS.md`: every deviation that some shipping TCP has, generated from the headers of the files that implement them.
 //!
-//! A variant's `//!` opens with lines `Keyword: text`, which may run on over further lines; a title may stand before them.
-//! Which keywords there must be is tidy's rule; this page shows those it finds. The core cannot name an operating system, so the
-//! profiles that use a variant are looked up here, in the profile files, by the variant's name.
+//! A variant's `//!` begins with lines `Keyword: text`, which may continue over further lines; a title may precede them. tidy
+//! defines the required keywords; this page shows those it finds. The core cannot name an operating system, so this task looks up
+//! the profiles that use a variant in the profile files, by the variant's name.
 
 use crate::args::DocsMode;
 use crate::runner::{Failure, Outcome, root};
@@ -29,7 +29,7 @@ struct Quirk {
     profiles: Vec<String>,
 }
 
-/// Writes the page, or says that it is out of date.
+/// Writes the page, or reports that it is out of date.
 pub fn docs(mode: DocsMode) -> Outcome {
     let root = root();
     let page = render(&quirks(&root)?);
@@ -66,7 +66,7 @@ fn quirks(root: &Path) -> Result<Vec<Quirk>, Failure> {
     Ok(quirks)
 }
 
-/// The title, empty when there is none, and the `Keyword: text` lines of a file's `//!`.
+/// The title, empty if the header has none, and the `Keyword: text` lines of a file's `//!`.
 fn header(source: &str) -> (String, Vec<(String, String)>) {
     let mut charter = source.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim).peekable();
     let title = charter.next_if(|first| keyword_line(first).is_none()).unwrap_or_default().to_owned();
@@ -94,7 +94,7 @@ fn keyword_line(line: &str) -> Option<(&str, &str)> {
     (plain && capital && keyword.split(' ').count() <= 3).then_some((keyword, text.trim()))
 }
 
-/// Whether a profile picks the variant: its name stands in quotes outside comments.
+/// Whether a profile selects the variant: its name appears in quotes outside comments.
 fn names(profile: &str, variant: &str) -> bool {
     let quoted = format!("\"{variant}\"");
     profile.lines().any(|line| line.split('#').next().is_some_and(|data| data.contains(&quoted)))

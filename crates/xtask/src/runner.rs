@@ -1,4 +1,4 @@
-//! Steps one after the other, each with its time, and how programs are called.
+//! Runs steps one after the other with their times, and calls programs.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -90,7 +90,7 @@ impl Failure {
     }
 }
 
-/// Says why a command did not succeed, and turns it into an exit code.
+/// Reports why a command failed, and turns that into an exit code.
 pub fn finish(outcome: Outcome) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -107,14 +107,14 @@ pub fn root() -> PathBuf {
     here.ancestors().nth(2).expect("this crate lives two levels below the root").to_owned()
 }
 
-/// The cargo that runs us, at the root of the repository.
+/// The cargo that runs us, started at the root of the repository.
 pub fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(root());
     command
 }
 
-/// Runs a command whose output goes to the terminal.
+/// Runs a command with its output on the terminal.
 pub fn run(command: &mut Command) -> Outcome {
     let line = text_of(command);
     eprintln!("$ {line}");
@@ -140,7 +140,7 @@ pub fn capture(command: &mut Command) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// The command as one would type it, without the directory of the program.
+/// The command as a user would type it, without the directory of the program.
 fn text_of(command: &Command) -> String {
     let program = PathBuf::from(command.get_program());
     let program = program.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());

@@ -1,14 +1,14 @@
-//! Snapshots that no test refers to are a failure: it would go unnoticed when what they describe is gone.
+//! A snapshot to which no test refers is a failure: otherwise nothing would show that the code it describes is gone.
 //!
-//! insta writes the path of every snapshot it looks at into the file named by `INSTA_SNAPSHOT_REFERENCES_FILE`; what lies
-//! in the tree and is not in that file is an orphan. This needs a full run of the tests, hence is part of that step.
+//! insta writes the path of every snapshot it reads to the file named by `INSTA_SNAPSHOT_REFERENCES_FILE`; a snapshot in the tree
+//! that is not in that file is orphaned. This needs a full run of the tests, so it is part of that step.
 
 use crate::runner::{Failure, Outcome, cargo, root, run};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// `cargo test` as CI runs it: no snapshot is written, and none may be orphaned.
+/// `cargo test` as CI runs it: writes no snapshot, and accepts no orphaned one.
 pub fn test_with_references(locked: &[&str]) -> Outcome {
     let orphans = orphans_after_tests(locked, "no")?;
     if orphans.is_empty() {
@@ -49,7 +49,7 @@ fn orphans_after_tests(locked: &[&str], insta_update: &str) -> Result<Vec<PathBu
     Ok(orphans(present, &text))
 }
 
-/// Those of `present` that `references`, one path a line, does not name.
+/// Those of `present` that `references`, one path per line, does not list.
 fn orphans(present: Vec<PathBuf>, references: &str) -> Vec<PathBuf> {
     let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let known: BTreeSet<PathBuf> = references.lines().map(|line| canonical(Path::new(line))).collect();

@@ -1,6 +1,6 @@
 //! `cargo xtask stamp`: the file of behaviour stamps, and the marks of pages whose numbers were measured by hand.
 //!
-//! What a stamp is stands in `crates/lab/src/run/stamp.rs`; that a page is not older than its behaviour is a rule of tidy's.
+//! Stamps are defined in `crates/lab/src/run/stamp.rs`; tidy checks that no page is older than its behaviour.
 
 use crate::runner::{Failure, Outcome, capture, cargo, root};
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ pub fn run(what: &What) -> Outcome {
     pages.iter().try_for_each(|page| renew(page, &today))
 }
 
-/// Profiles and devices whose stamp is another one, or was not there.
+/// Profiles and devices whose stamp has changed or is new.
 fn moved<'a>(committed: &str, today: &'a str) -> Vec<&'a str> {
     let before = stamps(committed);
     stamps(today).into_iter().filter(|(name, stamp)| before.get(name) != Some(stamp)).map(|(name, _)| name).collect()
@@ -58,7 +58,7 @@ fn renew(page: &str, today: &str) -> Outcome {
     fs::write(&path, renewed).map_err(|error| wrong(&error.to_string()))
 }
 
-/// The page with today's stamps in the place of those that its marks name, or its mark of this number, from one, alone.
+/// The page with today's stamps in all its marks, or only in the mark of this number, counted from one.
 fn renewed(page: &str, chosen: Option<usize>, today: &str) -> Result<String, String> {
     let marks = marks(page);
     if marks.is_empty() {
@@ -85,7 +85,7 @@ fn renewed(page: &str, chosen: Option<usize>, today: &str) -> Result<String, Str
     Ok(text)
 }
 
-/// Today's entries for the profiles that a mark names.
+/// Today's entries for the profiles named by a mark.
 fn entries(mark: &str, today: &BTreeMap<&str, &str>) -> Result<String, String> {
     let mut entries = String::from("\n");
     for name in stamps(mark).into_keys() {

@@ -1,4 +1,4 @@
-//! The steps of `cargo xtask test`, cheapest first, and `cargo test` last.
+//! The steps of `cargo xtask test`, cheapest first, with `cargo test` last.
 
 use crate::args::{DocsMode, TestOptions};
 use crate::runner::{AfterFailure, Outcome, Step, cargo, run, run_all};

@@ -1,4 +1,4 @@
-//! Programs of other projects that a step needs: pinned, and built once per machine below `target/tools`.
+//! Third-party programs that a step needs: pinned, and built once per machine below `target/tools`.
 
 use crate::runner::{Failure, cargo, root, run};
 use std::fs;
@@ -14,7 +14,7 @@ pub struct Tool {
     pub version: &'static str,
 }
 
-/// What to do on a machine without the pinned version.
+/// What to do on a machine that lacks the pinned version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenAbsent {
     /// Leave the step to CI.
@@ -24,7 +24,7 @@ pub enum WhenAbsent {
 }
 
 impl Tool {
-    /// The program to call; `None` when it is absent and that was to be put up with.
+    /// The program to call; `None` when it is absent and the step tolerates that.
     pub fn provide(&self, when_absent: WhenAbsent) -> Result<Option<PathBuf>, Failure> {
         let tools = root().join("target").join("tools");
         let own = tools.join("bin").join(self.name);
@@ -41,7 +41,7 @@ impl Tool {
             }
             let package = format!("{}@{}", self.name, self.version);
             let mut install = cargo(&["install", "--quiet", "--locked", "--debug", &package, "--root"]);
-            // It runs for a second and is built for minutes, so the compiler had better not take pains.
+            // It runs for a second but takes minutes to build, so build it without optimization.
             run(install.arg(&tools).env("CARGO_PROFILE_DEV_DEBUG", "false"))?;
         }
         if !self.is_installed_in(&tools) {
@@ -50,7 +50,7 @@ impl Tool {
         Ok(Some(own))
     }
 
-    /// Whether a program says that it is this one. Not every program has `--version`.
+    /// Whether a program reports that it is this one. Not every program has `--version`.
     fn is_pinned_version(&self, program: &Path) -> bool {
         let output = Command::new(program).arg("--version").output();
         output.is_ok_and(|output| self.is_said_by(&String::from_utf8_lossy(&output.stdout)))

@@ -1,8 +1,8 @@
-//! `cargo xtask traces`: digests of canonical traces by the hundred, the net under a change that is to change nothing.
+//! `cargo xtask traces`: hundreds of digests of canonical traces, the safety net for a change that must not alter behaviour.
 //!
-//! Stamps say in seconds that a profile behaves as it did, over a few cells. These take minutes and see more: every profile in every
-//! built-in experiment, every script, thousands of swarm worlds. So they are not a step of CI, and their file is of use while
-//! it is younger than the last change of behaviour.
+//! Stamps show within seconds that a profile behaves as before, over a few cells. The digests take minutes and cover more: every
+//! profile in every built-in experiment, every script, thousands of swarm worlds. They are therefore not a step of CI, and their
+//! file is useful only while it is newer than the last change of behaviour.
 
 use crate::args::DocsMode;
 use crate::runner::{Failure, Outcome, capture, cargo, root};
@@ -14,7 +14,7 @@ const HEADER: &str = "\
 # Digests of canonical traces, a line each: experiment/profile/device, scripts/name, swarm/first seed of a thousand/device. Names of
 # events and of what they speak of are left out. `cargo xtask traces` writes this file.
 ";
-/// What prints them: arguments of `cargo run`.
+/// What prints the digests: arguments of `cargo run`.
 const PRINTERS: [&[&str]; 3] = [
     &["--package", "longhaul-lab", "--example", "traces"],
     &["--package", "longhaul-sim", "--example", "worlds"],
@@ -46,7 +46,7 @@ fn lines(text: &str) -> BTreeMap<&str, &str> {
     text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('=')).collect()
 }
 
-/// The names that have another number, are new, or are gone.
+/// The names whose digest has changed, is new, or is gone.
 fn moved<'a>(committed: &'a str, today: &'a str) -> Vec<&'a str> {
     let (before, now) = (lines(committed), lines(today));
     let changed = now.iter().filter(|(name, number)| before.get(*name) != Some(number)).map(|(name, _)| *name);

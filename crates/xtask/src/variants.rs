@@ -17,7 +17,7 @@ use tidy::rules::variants::{self, Part};
 /// Where profiles lie.
 const PROFILES: &str = "crates/profiles/data/";
 
-/// Crates whose tests must pass: those that a variant is part of or can be chosen in, up to whole simulations.
+/// Crates whose tests must pass: those that contain a variant or can select one, up to whole simulations.
 const TESTED: [&str; 4] = ["longhaul-recovery", "longhaul-tcp", "longhaul-profiles", "longhaul-sim"];
 
 /// What is to be deleted.
@@ -105,7 +105,7 @@ fn copy_without(from: &Path, copy: &Path, part: Part<'_>) -> Result<Deleted, Fai
             return Ok(Some(content));
         }
         let wrong = |line, what: String| Failure::Failed(format!("{path}:{line}: {what}"));
-        let text = String::from_utf8(content).map_err(|_| wrong(1, "this is no text".to_owned()))?;
+        let text = String::from_utf8(content).map_err(|_| wrong(1, "this is not text".to_owned()))?;
         let (rest, lines) = marks::without(&text, part.name()).map_err(|(line, what)| wrong(line, what))?;
         if let Some(line) = part.unmarked(&text).ok().and_then(|lines| lines.first().copied()) {
             return Err(wrong(line, format!("it speaks of `{}` and is not marked", part.name())));
@@ -134,7 +134,7 @@ fn marked_leaves(text: &str, name: &str) -> Vec<String> {
     leaves
 }
 
-/// Where the copy and what is built from it lie.
+/// The directories of the copy and of its build.
 fn place() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |path| root().join(path));
     target.join("variants")
@@ -143,7 +143,7 @@ fn place() -> PathBuf {
 fn in_copy(copy: &Path, arguments: &[&str]) -> Result<String, Failure> {
     let mut command: Command = cargo(arguments);
     command.current_dir(copy).env("CARGO_TARGET_DIR", place().join("target"));
-    // The copy is never debugged, so the build need not write tables for it.
+    // The copy is not debugged, so the build can omit debug information.
     command.env("CARGO_PROFILE_DEV_DEBUG", "0");
     command.env("INSTA_UPDATE", "no").env("UPDATE_DOCS", "1").env_remove("INSTA_FORCE_PASS");
     capture(&mut command).map(|output| String::from_utf8_lossy(&output).into_owned())

@@ -1,6 +1,6 @@
-//! The trace viewer: its sources are in `web/`, its build is committed, so that cargo needs no Node.
+//! The trace viewer: its sources are in `web/`, and its build is committed, so that cargo does not need Node.
 //!
-//! The same sources give the same bytes; the check builds them anew, compares, and tries the viewer in a browser.
+//! The same sources give the same bytes; the check rebuilds the viewer, compares, and tests it in a browser.
 
 use crate::args::DocsMode;
 use crate::runner::{Failure, Outcome, root, run};
@@ -11,7 +11,7 @@ use std::process::Command;
 
 const BUILT: &str = "crates/report/assets/viewer.html";
 
-/// Builds the viewer, or says whether the build is up to date and works.
+/// Builds the viewer, or reports whether the build is up to date and works.
 pub fn build_or_check(mode: DocsMode) -> Outcome {
     npm(&["ci", "--ignore-scripts", "--no-audit", "--no-fund"])?;
     npm(&["run", "check"])?;

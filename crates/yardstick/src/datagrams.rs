@@ -1,4 +1,4 @@
-//! The check of the path itself: datagrams at a set rate, whose arrival shows the path's rate and delay.
+//! The check of the path itself: datagrams at a fixed rate, whose arrivals show the path's rate and delay.
 
 use crate::clock::{SECOND, nanos, now, wall};
 use crate::options::Options;
@@ -11,16 +11,16 @@ use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-/// Payload of a datagram, bytes; with 28 of headers it is a packet of 1500.
+/// Payload of a datagram, bytes; with 28 bytes of headers it is a packet of 1500.
 const PAYLOAD: usize = 1_472;
 
 /// The same with its headers.
 const PACKET: u64 = 1_500;
 
-/// The receiver ends after this long without a datagram.
+/// The receiver stops after this long without a datagram.
 const QUIET: Duration = Duration::from_secs(2);
 
-/// Sends `count` datagrams to `to`, `rate` bits of IP packets in a second. Each carries the time at which it left.
+/// Sends `count` datagrams to `to`, at `rate` bits of IP packets per second. Each carries the time at which it left.
 pub(crate) fn source(options: &Options) -> Result<(), String> {
     let to: SocketAddr = options.get("to")?;
     let (rate, count): (u64, u64) = (options.get("rate")?, options.get("count")?);
@@ -31,7 +31,7 @@ pub(crate) fn source(options: &Options) -> Result<(), String> {
     let mut datagram = [0; PAYLOAD];
     for index in 0..count {
         let due = began + index * PACKET * 8 * SECOND / rate;
-        // Whoever wakes late sends what has become due meanwhile: the rate holds over a buffer's length.
+        // A sender that wakes late sends what has become due meanwhile: the rate holds averaged over a buffer's length.
         std::thread::sleep(Duration::from_nanos(due.saturating_sub(now())));
         datagram[..8].copy_from_slice(&wall().to_be_bytes());
         socket.send_to(&datagram, to).map_err(failed)?;
@@ -40,9 +40,9 @@ pub(crate) fn source(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Receives at `on` until nothing comes any more. Prints how many came, the bits of IP packets in a second from the first
-/// to the last, and the tenth percentile of their delays. The kernel stamps them when they arrive: what it takes to wake the
-/// receiver is not the path's.
+/// Receives at `on` until no more datagrams come. Prints how many came, the bits of IP packets per second from the first
+/// to the last, and the tenth percentile of their delays. The kernel stamps them on arrival, so the time it takes to wake the
+/// receiver is not counted as delay of the path.
 pub(crate) fn sink(options: &Options) -> Result<(), String> {
     let on: SocketAddr = options.get("on")?;
     let failed = |error: io::Error| format!("receiving on {on}: {error}");

@@ -1,9 +1,9 @@
-//! A second path in real time, and its endpoints: other eyes on what the rest of this project says about itself.
+//! A second path in real time, with its endpoints: an independent check of what the rest of this project reports.
 //!
-//! Nothing here comes from another crate of ours, so no mistake of theirs can hide in both. One process emulates a path
-//! between two TUN devices (`path`): a rate, a drop-tail buffer, a delay. Others send and receive with the kernel's
-//! own TCP (`stream`), measure the path by datagrams before anything else is measured with it (`datagrams`), or keep a
-//! processor busy. Each is a command of [`run`], with its options as `name=value`, and prints one line of `name=value` pairs.
+//! Nothing here comes from our other crates, so a mistake in them cannot hide in both. One process emulates a path between two
+//! TUN devices (`path`): a rate, a drop-tail buffer, a delay. Others send and receive with the kernel's own TCP (`stream`),
+//! measure the path with datagrams before any other measurement (`datagrams`), or keep a processor busy. Each is a command of
+//! [`run`], with options `name=value`, and prints one line of `name=value` pairs.
 #![deny(unsafe_code)]
 
 mod clock;
@@ -19,7 +19,7 @@ use options::Options;
 /// Runs one command of the yardstick: `path`, `source`, `sink`, `datagram-source`, `datagram-sink` or `spin`.
 ///
 /// # Errors
-/// What failed, with the remedy where there is one.
+/// What failed, with the remedy if one is known.
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let (command, rest) = arguments.split_first().ok_or("name a command: path, source, sink, …")?;
     let options = Options::parse(rest)?;
@@ -34,7 +34,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     }
 }
 
-/// Keeps one processor busy until it is killed or its standard input closes, which it does with the program that started it.
+/// Keeps one processor busy until it is killed or its standard input closes, as happens when the parent process ends.
 fn spin() -> ! {
     std::thread::spawn(|| {
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());

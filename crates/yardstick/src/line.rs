@@ -9,9 +9,9 @@ pub(crate) struct Line {
     /// Bits in a second; none for no bottleneck.
     rate: Option<u64>,
     delay: u64,
-    /// Bytes that the buffer holds, those of the packet in service included.
+    /// Bytes that the buffer holds, including those of the packet in service.
     buffer: usize,
-    /// When the last packet in the buffer has left it, and what each will have taken with it.
+    /// When the last packet in the buffer will have left it, and the departure time and size of each.
     leaving: VecDeque<(u64, usize)>,
     backlog: usize,
 }
@@ -22,7 +22,7 @@ impl Line {
         Self { rate, delay, buffer, leaving: VecDeque::new(), backlog: 0 }
     }
 
-    /// A packet of so many bytes comes at `at`. Returns when it arrives, or none if the buffer is full.
+    /// A packet of this size arrives at `at`. Returns when it is delivered, or `None` if the buffer is full.
     pub(crate) fn offer(&mut self, at: u64, len: usize) -> Option<u64> {
         let Some(rate) = self.rate else { return Some(at + self.delay) };
         while let Some((left, len)) = self.leaving.front().filter(|(left, _)| *left <= at) {

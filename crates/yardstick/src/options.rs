@@ -18,7 +18,7 @@ impl Options {
         words.iter().map(pair).collect::<Result<_, String>>().map(Self)
     }
 
-    /// The value of an option that must be there.
+    /// The value of a required option.
     pub(crate) fn get<T: FromStr>(&self, name: &str) -> Result<T, String> {
         let text = self.0.get(name).ok_or_else(|| format!("{name}: missing; write `{name}=…`"))?;
         text.parse().map_err(|_| format!("{name}: `{text}` is not valid"))

@@ -1,7 +1,7 @@
-//! The emulator: reads packets from two TUN devices, and writes each into the other when the model says so.
+//! The emulator: reads packets from two TUN devices, and writes each to the other when the model says so.
 //!
-//! One thread, which waits for packets and the next departure. How late packets leave, and what the machine dropped, is
-//! printed at the end, when standard input closes.
+//! One thread waits for packets and for the next departure. At the end, when standard input closes, it prints how late packets
+//! left and what the machine dropped.
 
 use crate::clock::{SECOND, now};
 use crate::line::Line;
@@ -18,13 +18,13 @@ use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
 use tun_rs::{DeviceBuilder, SyncDevice};
 
-/// Largest IP packet, bytes. Devices have no offload, so the kernel cuts everything to this.
+/// Largest IP packet, bytes. The devices have no offload, so the kernel cuts all packets to this size.
 const MTU: u16 = 1_500;
 
-/// Packets that may wait in a device for this process.
+/// How many packets may wait in a device for this process.
 const DEVICE_QUEUE: u32 = 4_000;
 
-/// Departures earlier than this are waited for with the processor in hand, nanoseconds.
+/// Departures closer than this are awaited in a busy loop, nanoseconds.
 const SPIN: u64 = 30_000;
 
 /// Runs the emulator until standard input closes. Options: `a`, `b` (files of network namespaces), `a-address`,
@@ -69,11 +69,11 @@ fn device(namespace: &str, address: Ipv4Addr) -> Result<SyncDevice, String> {
     })
 }
 
-/// Packets that the kernel could not leave in the device, since its queue was full.
+/// Packets that the kernel could not queue in the device because its queue was full.
 fn dropped_by_device(namespace: &str) -> Result<u64, String> {
     let table = inside(namespace, || std::fs::read_to_string("/proc/thread-self/net/dev"))?;
     let line = table.lines().find_map(|line| line.trim().strip_prefix(&format!("{DEVICE}:")));
-    // Eight columns of what was received, then bytes, packets, errors and drops of what was sent.
+    // Eight columns for received packets, then bytes, packets, errors and drops for sent ones.
     let drops = line.and_then(|line| line.split_whitespace().nth(8 + 3)?.parse().ok());
     drops.ok_or_else(|| format!("in {namespace}: /proc/net/dev does not have {DEVICE}"))
 }

@@ -10,13 +10,13 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 /// Bytes that are written or read at once.
 const CHUNK: usize = 1 << 16;
 
-/// Sends `bytes` of zeros to `to`, with CUBIC. Prints what the kernel of this namespace sent again, in segments.
+/// Sends `bytes` zeros to `to`, with CUBIC. Prints how many segments the kernel of this namespace retransmitted.
 pub(crate) fn source(options: &Options) -> Result<(), String> {
     let to: SocketAddr = options.get("to")?;
     let mut left: u64 = options.get("bytes")?;
     let failed = |error: std::io::Error| format!("sending to {to}: {error}");
     let mut stream = TcpStream::connect(to).map_err(failed)?;
-    // Nothing was sent yet: the congestion control takes over with its initial window.
+    // No data has been sent yet: the congestion control starts with its initial window.
     setsockopt(&stream, TcpCongestion, &"cubic".into()).map_err(|errno| format!("CUBIC: {errno}"))?;
     let chunk = vec![0; CHUNK];
     while left > 0 {
@@ -33,7 +33,7 @@ pub(crate) fn source(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// A counter of the `Tcp` table: a line of names, then one of numbers.
+/// A counter of the `Tcp` table: a line of names, followed by a line of numbers.
 fn counter(table: &str, name: &str) -> Option<u64> {
     let mut lines = table.lines().filter_map(|line| line.strip_prefix("Tcp:"));
     let (names, numbers) = (lines.next()?, lines.next()?);
@@ -41,7 +41,7 @@ fn counter(table: &str, name: &str) -> Option<u64> {
     numbers.split_whitespace().nth(at)?.parse().ok()
 }
 
-/// Takes one connection at `on` and reads it to its end. Prints the bytes, and the seconds from the accept to the last byte.
+/// Accepts one connection at `on` and reads it to its end. Prints the bytes, and the seconds from the accept to the last byte.
 pub(crate) fn sink(options: &Options) -> Result<(), String> {
     let on: SocketAddr = options.get("on")?;
     let failed = |error: std::io::Error| format!("listening on {on}: {error}");

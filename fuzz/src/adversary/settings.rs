@@ -6,7 +6,7 @@ use tcp::ValidConfig;
 use tcp::config::{Discovery, EcnNegotiation, FastOpenClient, FastOpenServer, KeepAliveConfig, NagleConfig};
 use tcp::config::{ReceiveWindowConfig, TimestampConfig, WindowScaleConfig};
 
-/// Draws one. Over a `narrow` path everybody listens to routers: large segments of others would vanish for ever.
+/// Draws one. Over a `narrow` path both ends listen to routers: otherwise large segments would always be lost.
 pub(super) fn draw(input: &mut Input<'_>, narrow: bool) -> ValidConfig {
     let profile = if input.chance(128) { "linux" } else { "rfc" };
     let mut cfg = profiles::get(profile).expect("it is built in").draft(&[]).expect("as it is");

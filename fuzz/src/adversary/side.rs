@@ -16,19 +16,19 @@ pub(super) struct Side {
     pub to_write: u64,
     pub written: u64,
     pub read: u64,
-    /// First numbers of connections: forged SYNs make more than one.
+    /// Initial numbers of connections: forged SYNs create more than one.
     pub isses: Vec<SeqNum>,
-    /// The SYN was to carry data, which are bytes: so is the rest.
+    /// The SYN was to carry data, which is counted in bytes, and so is the rest.
     pub writes_bytes: bool,
     pub fin_read: bool,
     pub shut: bool,
     pub closed: Option<CloseReason>,
 }
 
-/// Where the payload of a packet stands in its stream.
+/// The position of a packet's payload in its stream.
 pub(super) enum Place {
     At(u64),
-    /// Nobody says, but these are its bytes.
+    /// Unknown, but these are its bytes.
     Of(Vec<u8>),
 }
 
@@ -84,12 +84,12 @@ impl Side {
         self.closed.is_some() || self.conn.is_some_and(|conn| self.stack.endpoint(conn).is_none())
     }
 
-    /// The application: writes and reads what it can.
+    /// The application: writes and reads as much as it can.
     pub fn act(&mut self, now: Instant, reads: bool) {
         let Some(conn) = self.conn else { return };
         let mut off = Off;
         let mut cx = StackCx::new(now, &mut off);
-        // Who shuts a connection that is not open yet gives it up.
+        // Shutting a connection that is not open yet abandons it.
         if matches!(self.stack.endpoint(conn).map(tcp::Endpoint::state), Some(State::SynSent | State::SynReceived)) {
             return;
         }
@@ -126,7 +126,7 @@ impl Side {
             match event {
                 StackEvent::Accepted { conn, .. } => {
                     self.stack.accept(conn);
-                    // A SYN that came twice makes two of one: the application serves the first.
+                    // A duplicated SYN creates two connections from one: the application serves the first.
                     if *self.conn.get_or_insert(conn) != conn {
                         self.stack.release(&mut StackCx::new(now, &mut Off), conn);
                     }

@@ -1,4 +1,4 @@
-//! The books: what every socket has written, where every reader is, and what the pipes hold.
+//! The books: what every socket has written, where every reader is, and what the pipes contain.
 
 use super::peer::byte_at;
 use base::SeqNum;
@@ -17,13 +17,13 @@ struct Writer {
 #[derive(Debug, Default)]
 pub struct Books {
     fds: BTreeMap<i32, Kind>,
-    /// Everything that was ever written on a connection, also by descriptors that are closed.
+    /// All bytes ever written on a connection, including those from closed descriptors.
     writers: Vec<Writer>,
-    /// Numbers of SYNs that were delivered: where streams of the peer's may begin.
+    /// Numbers of delivered SYNs: where the peer's streams may begin.
     opened_at: BTreeSet<u32>,
-    /// Places that were called urgent: a byte there may be kept out of the stream.
+    /// Positions that were marked urgent: the byte there may be kept out of the stream.
     urgent: BTreeSet<u32>,
-    /// First numbers of the stack's, by the peer's port.
+    /// The stack's initial numbers, by the peer's port.
     isses: BTreeSet<(u16, u32)>,
     pipes: Vec<VecDeque<u8>>,
 }
@@ -33,7 +33,7 @@ pub struct Books {
 enum Kind {
     Socket {
         writer: usize,
-        /// Where in the peer's sequence space the next byte to be read may stand.
+        /// Positions in the peer's sequence space at which the next byte to be read may be.
         reader: BTreeSet<u32>,
         /// A connection may have begun since the last read.
         fresh: bool,
@@ -48,7 +48,7 @@ impl Books {
         self.fds.insert(fd, Kind::Socket { writer: self.writers.len() - 1, reader: BTreeSet::new(), fresh: false });
     }
 
-    /// Perhaps a connection to this port begins: its streams begin.
+    /// A connection to this port may be beginning: its streams begin.
     pub fn connects(&mut self, fd: i32, peer_port: u16) {
         if let Some(Kind::Socket { writer, fresh, .. }) = self.fds.get_mut(&fd) {
             let writer = &mut self.writers[*writer];
@@ -85,7 +85,7 @@ impl Books {
         matches!(self.fds.get(&fd), Some(Kind::Socket { .. }))
     }
 
-    /// How many bytes a connection was given, so that the next ones continue.
+    /// How many bytes were written to a connection, so that the next ones continue.
     pub fn written_len(&self, fd: i32) -> usize {
         match self.fds.get(&fd) {
             Some(Kind::Socket { writer, .. }) => self.writers[*writer].written.len(),
@@ -102,7 +102,7 @@ impl Books {
         }
     }
 
-    /// A call has read so many bytes, and these are the ones it showed.
+    /// A call has read `len` bytes, and returned these.
     pub fn read(&mut self, fd: i32, count: usize, shown: Option<&[u8]>, peeked: bool) {
         if count == 0 {
             return;
@@ -133,7 +133,7 @@ impl Books {
         }
     }
 
-    /// Bytes a splice has moved between a pipe and what is no pipe.
+    /// Bytes that a splice has moved between a pipe and something else.
     pub fn spliced(&mut self, from: i32, to: i32, count: usize, peeked: &[u8]) {
         match self.fds.get(&from) {
             Some(Kind::Pipe(pipe)) => {
@@ -156,7 +156,7 @@ impl Books {
             self.opened_at.insert(tcp.seq.0);
         }
         if tcp.flags.contains(Flags::URG) {
-            // The pointer's two readings (RFC 1122 §4.2.2.4), and a SYN's own number.
+            // The two interpretations of the pointer (RFC 1122 §4.2.2.4), and the SYN's own number.
             let last = tcp.seq + u32::from(tcp.urgent);
             self.urgent.extend([last - 1, last, last + 1].map(|at| at.0));
         }
@@ -168,7 +168,7 @@ impl Books {
         assert!(known, "{fd} has read {byte} as urgent, which nobody called so");
     }
 
-    /// A packet has come from the stack: it is well-formed, and carries what was written.
+    /// A packet has left the stack: it must be well-formed and carry what was written.
     pub fn check_departure(&mut self, packet: &[u8]) {
         let split = wire::split(packet).expect("what leaves is a segment");
         let parsed = wire::parse(split.header, split.payload.len() as u32);

@@ -1,7 +1,7 @@
-//! Any sequence of packetdrill's calls, and of packets to the connections they make: no panic, no end of time, no descriptor
-//! left behind, and no byte lost, added or changed in either direction.
+//! Any sequence of packetdrill's calls, and of packets to the connections they create: no panic, no overflow of time, no leaked
+//! descriptor, and no byte lost, added or changed in either direction.
 //!
-//! The calls go through the C interface as packetdrill's go. What the application reads must go on where it last ended in
+//! The calls go through the C interface as packetdrill's do. What the application reads must continue from its last position in
 //! the peer's stream (`peer::byte_at`), and what a segment carries must be what was written (`books`).
 
 mod books;
@@ -18,17 +18,17 @@ use std::sync::{Mutex, PoisonError};
 
 /// Most steps of one input.
 const STEPS: usize = 400;
-/// Virtual time of one input, microseconds: a week. Who waits for timers only cannot go on for ever.
+/// Virtual time of one input, microseconds: a week. An input that only waits for timers cannot run indefinitely.
 const TIME_US: i64 = 7 * 24 * 3_600 * 1_000_000;
 
-/// Plays the input: the first byte chooses flags, each step takes as many as it needs.
+/// Plays the input: the first byte selects flags, each step consumes as many as it needs.
 pub fn packetdrill_calls(bytes: &[u8]) {
     play(bytes);
 }
 
-/// As [`packetdrill_calls`], and tells how much happened.
+/// As [`packetdrill_calls`], and returns how much happened.
 pub fn play(bytes: &[u8]) -> Tally {
-    // Descriptors are counted, so there is one run at a time.
+    // Descriptors are counted, so only one run may be active at a time.
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let before = descriptors();
@@ -98,7 +98,7 @@ impl<'a> Game<'a> {
         Some(packet)
     }
 
-    /// Whatever is readable is read, whatever waits to leave is looked at.
+    /// Reads everything readable, and checks every packet that waits to leave.
     fn finish(&mut self) {
         for fd in self.books.sockets() {
             self.call(Call::Fcntl { fd, command: libc::F_SETFL, argument: Some(libc::O_NONBLOCK) });

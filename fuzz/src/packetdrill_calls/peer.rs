@@ -1,4 +1,4 @@
-//! The peer: what it knows of each conversation, and packets that are valid, nearly valid, or noise.
+//! The peer: its knowledge of each conversation, and packets that are valid, nearly valid, or noise.
 
 use crate::input::Input;
 use base::{SeqNum, SeqRange};
@@ -7,13 +7,13 @@ use wire::icmp;
 use wire::{Cookie, Ecn, FastOpen, FastOpenKind, Flags, Fragmentation, IcmpKind, IpRepr, MAX_HEADER, Options};
 use wire::{TcpRepr, Timestamps, Unreachable};
 
-/// Ports on our side: those of listeners, and one nobody listens on.
+/// Ports on our side: those of listeners, and one without a listener.
 pub const LOCAL_PORTS: [u16; 3] = [8_080, 8_081, 9];
 /// Ports on the peer's side.
 pub const PEER_PORTS: [u16; 4] = [40_000, 40_001, 40_002, 7];
 
-/// The byte of every stream of the peer's at this number of its sequence space: a segment carries the same at the same
-/// place, whoever forged its header.
+/// The byte at this number in every stream of the peer: all segments carry the same byte at the same
+/// position, even with a forged header.
 pub fn byte_at(seq: SeqNum) -> u8 {
     let mixed = seq.0.wrapping_mul(0x9e37_79b1) ^ seq.0 >> 7;
     (mixed ^ mixed >> 15) as u8
@@ -41,7 +41,7 @@ pub struct Peer {
     pub local: IpAddr,
     pub remote: IpAddr,
     talks: Vec<Talk>,
-    /// What the stack sent last, for ICMP to speak of.
+    /// The packet the stack sent last, for ICMP to quote.
     seen: Vec<u8>,
     cookie: Option<Cookie>,
 }
@@ -86,7 +86,7 @@ impl Peer {
         &mut self.talks[at]
     }
 
-    /// A pair of ports: mostly one that talks already.
+    /// A pair of ports: usually one with a conversation already.
     fn some_talk(&mut self, input: &mut Input<'_>) -> usize {
         if self.talks.is_empty() || input.chance(24) {
             let (local, peer) = (input.one_of(&LOCAL_PORTS), input.one_of(&PEER_PORTS));
@@ -161,7 +161,7 @@ impl Peer {
         self.packet(&tcp, 0, Ecn::NotEct)
     }
 
-    /// A segment with data, a FIN or a reset, as a peer sends it.
+    /// A segment with data, a FIN or a reset, as a correct peer sends it.
     pub fn sends(&mut self, input: &mut Input<'_>) -> Vec<u8> {
         let at = self.some_talk(input);
         let (how, len) = (input.byte(), u32::from(input.short() % 3_000));
@@ -182,7 +182,7 @@ impl Peer {
         self.packet(&tcp, len, ecn)
     }
 
-    /// A segment that is wrong in some way. Bytes stand at their places nevertheless.
+    /// A segment that is invalid in some way. Its bytes still match their positions.
     pub fn strays(&mut self, input: &mut Input<'_>) -> Vec<u8> {
         let at = self.some_talk(input);
         let (what, flags, near) = (input.byte(), input.byte(), input.short());
@@ -207,7 +207,7 @@ impl Peer {
         self.packet(&tcp, len, Ecn::Ect0)
     }
 
-    /// A valid header with some bytes changed and its checksums right again.
+    /// A valid header with some bytes changed and the checksums corrected.
     pub fn mutates(&mut self, input: &mut Input<'_>) -> Vec<u8> {
         let at = self.some_talk(input);
         let mut packet = self.packet(&Self::segment(&self.talks[at], Flags::NONE), 0, Ecn::NotEct);
@@ -218,7 +218,7 @@ impl Peer {
         if let Ok(split) = wire::split(&packet) {
             let mut header = split.header.to_vec();
             let payload = split.payload.to_vec();
-            // Bytes that a changed length made into payload have no place in a stream.
+            // Bytes that became payload through a changed length have no position in a stream.
             if payload.is_empty() && wire::parse(&header, 0).is_ok() {
                 wire::checksum::fill(&mut header, &payload);
                 return header;
@@ -227,7 +227,7 @@ impl Peer {
         packet
     }
 
-    /// What the network says of the stack's last packet, or nearly of it.
+    /// What the network reports about the stack's last packet, or something close to it.
     pub fn complains(&mut self, input: &mut Input<'_>) -> Option<Vec<u8>> {
         let v4 = self.local.is_ipv4();
         let kinds = [
@@ -261,7 +261,7 @@ impl Peer {
     }
 }
 
-/// The peer's first numbers: one is close to the wrap.
+/// The peer's initial numbers: one is close to the wrap.
 fn first_number(which: u8) -> SeqNum {
     SeqNum([0, u32::MAX - 5_000, 0x7fff_f000, 1_000_000][usize::from(which & 3)])
 }

@@ -1,4 +1,4 @@
-//! One step of a script: a call with arguments that make sense, nearly make sense, or none; or a packet.
+//! One step of a script: a call with arguments that are valid, nearly valid, or meaningless; or a packet.
 
 use super::Game;
 use super::peer::LOCAL_PORTS;
@@ -56,7 +56,7 @@ impl Game<'_> {
         }
     }
 
-    /// A descriptor: mostly one of the last that were made, else any number.
+    /// A descriptor: usually one of the most recent ones, else any number.
     fn fd(&mut self) -> i32 {
         let all = self.books.everything();
         if all.is_empty() || self.input.chance(6) {
@@ -122,7 +122,7 @@ impl Game<'_> {
 
     fn accept(&mut self) {
         let fd = self.fd();
-        // Who waits for a connection waits for hours of virtual time: mostly one asks first.
+        // Waiting for a connection takes hours of virtual time, so usually a poll comes first.
         if self.input.chance(240) {
             let fds = vec![PollFd { fd, events: libc::POLLIN, revents: 0 }];
             let (ready, _) = self.call(Call::Poll { fds, timeout: 0 });
@@ -178,7 +178,7 @@ impl Game<'_> {
 
     /// Reads in one of several ways, and compares.
     pub(super) fn read(&mut self, fd: i32, len: usize, flags: i32, how: u8) {
-        // A call that blocks for hours is tried, but not each time.
+        // A call that blocks for hours is tried, but not every time.
         let flags = if how < 200 { flags | MSG_DONTWAIT } else { flags };
         let buffer = Buffer::Bytes(vec![0; len]);
         let buffers = vec![vec![0; len / 4], vec![0; len - len / 4]];

@@ -231,7 +231,7 @@ prop_compose! {
     }
 }
 
-/// One thing that may happen to a controller.
+/// One event for a controller.
 #[derive(Clone, Debug)]
 enum Operation {
     Ack {
@@ -292,11 +292,11 @@ fn any_operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// The controller and what must be true of it.
+/// The controller and its expected properties.
 struct Model {
     cc: Box<dyn CongestionControl>,
     now: Instant,
-    /// What there was when the current or last episode began; `None` when there is nothing to undo.
+    /// The window when the current or last episode began; `None` if there is nothing to undo.
     saved: Option<Window>,
     episode: EpisodeKind,
     una: SeqNum,
@@ -304,8 +304,8 @@ struct Model {
     slow_start: SlowStartConfig,
 }
 
-/// Most bytes by which an ACK of `acked` bytes may open the window in this phase, as each policy promises. Any of them
-/// at most doubles the window in a round trip.
+/// Returns the most bytes by which an ACK of `acked` bytes may open the window in this phase, as each policy promises. Every
+/// policy at most doubles the window in a round trip.
 fn promised(slow_start: &SlowStartConfig, phase: &str, acked: Bytes, window: &Window) -> Bytes {
     let (limit, divisor) = match slow_start {
         SlowStartConfig::Classic(classic) => (classic.limit_segments, 1),
@@ -317,8 +317,8 @@ fn promised(slow_start: &SlowStartConfig, phase: &str, acked: Bytes, window: &Wi
     match phase {
         "slow_start" => limited,
         "css" => limited / divisor,
-        // Avoidance, beside which limited slow start contends with less than what was acknowledged. Reno's whole segment
-        // comes with one ACK, however little that acknowledges.
+        // Avoidance, with which limited slow start competes by less than the acknowledged bytes. Reno's whole segment comes with
+        // one ACK, however little that ACK covers.
         _ => acked.min(window.cwnd()).max(window.smss()),
     }
 }

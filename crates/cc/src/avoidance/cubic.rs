@@ -1,12 +1,12 @@
 //! CUBIC (RFC 9438).
 //!
-//! The window follows a cubic of the time since avoidance began, flat around the window at which congestion was last
-//! met, but is never below what Reno would have reached.
+//! The window follows a cubic function of the time since avoidance began, flat around the window at which congestion last
+//! occurred, but is never below what Reno would have reached.
 //!
-//! Deviations: where the RFC says "for each ACK" (§4.2, §4.4), bytes are counted, as §4.3 does for Reno's estimate, so
-//! that a receiver that acknowledges rarely does not slow growth. `cwnd` is not lowered to `W_est` when the cubic had
-//! carried it a little beyond, nor raised to it faster than slow start would (the bound of 1.5 windows may have held it
-//! back before). Fast convergence (§4.7), β, C and the base of the reduction (§4.6) are data.
+//! Deviations: where the RFC says "for each ACK" (§4.2, §4.4), the code counts bytes, as §4.3 does for Reno's estimate, so that a
+//! receiver that acknowledges rarely does not slow growth. `cwnd` is not lowered to `W_est` when the cubic was a little beyond
+//! it, nor raised to it faster than slow start would (the bound of 1.5 windows may have limited it before). Fast convergence
+//! (§4.7), β, C and the base of the reduction (§4.6) are data.
 
 use super::cubic_math::{Curve, FRACTION_BITS, Ticks, fixed, times_share};
 use super::{Avoidance, SsthreshBase, in_question, ratio, scaled};
@@ -17,20 +17,20 @@ use base::{Bytes, Duration, Instant, Ratio};
 /// CUBIC's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CubicConfig {
-    /// β: what remains of the window, between 0 and 1.
+    /// β: the fraction of the window that remains, between 0 and 1.
     pub beta: Ratio,
     /// C: how steep the cubic is, in segments per cubic second; at most 1.
     pub c: Ratio,
-    /// Whether a shrinking share is given up faster.
+    /// Whether a flow with a shrinking share yields faster.
     pub fast_convergence: FastConvergence,
-    /// What β is applied to.
+    /// The quantity that β multiplies.
     pub ssthresh_base: SsthreshBase,
-    /// Where the cubic stands after a reduction that proved spurious.
+    /// How the cubic continues after a reduction that proved spurious.
     pub undone: Undone,
-    /// How fast Reno's window grows, beside which the cubic's is measured.
+    /// How fast the estimate of Reno's window grows, the lower bound of the cubic's.
     pub reno_growth: RenoGrowth,
-    /// As long as no loss has shown how much the path takes, the window grows by at least this part of itself in a round
-    /// trip: the divisor; `None` to leave it to the cubic.
+    /// Until a loss has shown the path's capacity, the window grows by at least this fraction of itself in a round trip: the
+    /// divisor; `None` leaves growth to the cubic.
     pub blind_divisor: Option<u32>,
 }
 
@@ -56,18 +56,18 @@ impl Default for CubicConfig {
 /// How fast the estimate of Reno's window grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RenoGrowth {
-    /// By α segments a round trip, and by one from `cwnd_prior` on (RFC 9438 §4.3).
+    /// By α segments a round trip, and by one segment from `cwnd_prior` on (RFC 9438 §4.3).
     OneBeyondPrior,
     /// By α segments throughout.
     Steady,
 }
 
-/// What becomes of the cubic when a reduction is undone.
+/// How the cubic continues when a reduction is undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undone {
-    /// It goes on where it was (RFC 9438 §4.9.1).
+    /// It continues where it was (RFC 9438 §4.9.1).
     Resumed,
-    /// Window and `ssthresh` come back, but a new epoch begins, with the window that was reduced as its plateau.
+    /// Window and `ssthresh` return, but a new epoch begins, with the window before the reduction as its plateau.
     Anew,
 }
 
@@ -76,13 +76,13 @@ pub enum Undone {
 /// Fast convergence (RFC 9438 §4.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FastConvergence {
-    /// The plateau is always the window at which congestion was met.
+    /// The plateau is always the window at which congestion occurred.
     Off,
     /// When that window was below the last plateau, the new one is lower still, to make room for new flows.
     On,
 }
 
-/// What preceded the epoch that begins next.
+/// The event before the next epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     /// Slow start that ended without congestion.
@@ -93,12 +93,12 @@ enum Origin {
     Reduction,
 }
 
-/// A stage of avoidance; everything an ACK needs, computed once.
+/// One period of avoidance; it holds everything that an ACK needs, computed once.
 #[derive(Clone, Debug)]
 struct Epoch {
-    /// The RFC's `t_epoch`, moved on by whatever time the window was not in use.
+    /// The RFC's `t_epoch`, moved forward by the time in which the window was not used.
     start: Instant,
-    /// The last ACK, to compute how long that was.
+    /// The last ACK, to compute that time.
     last_ack: Instant,
     curve: Curve,
     /// Reno's window (§4.3), bytes with [`FRACTION_BITS`] binary places.
@@ -107,7 +107,7 @@ struct Epoch {
     alpha: u64,
 }
 
-/// A [`Ratio`] whose parts need 32 bits; the configuration's bounds ask for less. Every connection carries two of them.
+/// A [`Ratio`] whose parts fit into 32 bits, as the configuration's bounds ensure. Every connection holds two of them.
 #[derive(Clone, Copy, Debug)]
 struct Fraction {
     num: u32,
@@ -124,7 +124,7 @@ impl Fraction {
     }
 }
 
-/// The configuration's choices between two, in one byte: every connection carries them.
+/// The configuration's binary choices, in one byte to save memory per connection.
 #[derive(Clone, Copy, Debug)]
 struct Choices(u8);
 
@@ -151,8 +151,8 @@ impl Choices {
     }
 }
 
-/// The algorithm's state. Where congestion was last met (`w_max`) is the plateau of the epoch's curve: a signal sets it for
-/// the next epoch when the present one is over.
+/// The algorithm's state. The window of the last congestion (`w_max`) is the plateau of the epoch's curve: a signal sets it for
+/// the epoch that follows the current one.
 #[derive(Clone, Debug)]
 pub struct Cubic {
     beta: Fraction,
@@ -167,10 +167,10 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    /// Before the first avoidance.
+    /// Creates the state before the first avoidance.
     ///
     /// # Panics
-    /// When a fraction of `config` has parts beyond 32 bits, which [`CcConfig::problems`](crate::CcConfig::problems) refuses.
+    /// If a fraction of `config` has parts beyond 32 bits, which [`CcConfig::problems`](crate::CcConfig::problems) rejects.
     pub fn new(config: &CubicConfig) -> Self {
         let (start, curve) = (Instant::ZERO, Curve::default());
         let epoch = Epoch { start, last_ack: start, curve, w_est: 0, alpha: 0 };
@@ -187,14 +187,14 @@ impl Cubic {
 
     //= specs/rfc9438.md#reno-friendly-region
     //# Each window's worth of acknowledged segments raises the estimate by α = 3 · (1 − β) / (1 + β) segments.
-    /// α of §4.3 in bytes a round trip, which makes Reno's average window with this β that of Reno with one half.
+    /// Returns α of §4.3 in bytes per round trip: it makes Reno's average window with this β equal that of Reno with one half.
     fn alpha(&self, smss: Bytes) -> u64 {
         let beta = self.beta.ratio();
         let (num, den) = (beta.num(), beta.den());
         fixed(smss, ratio(den - num, den + num)) * 3
     }
 
-    /// The segment size changed in mid-epoch: the curve keeps its plateau and its place in time.
+    /// Adjusts to a segment size that changed within an epoch: the curve keeps its plateau and its position in time.
     #[cold]
     fn resize(&mut self, smss: Bytes) {
         self.epoch.curve.resize(self.c.ratio(), smss);
@@ -205,7 +205,7 @@ impl Cubic {
     //# Each window's worth of acknowledged segments raises the estimate by α = 3 · (1 − β) / (1 + β) segments.
     //= specs/rfc9438.md#reno-friendly-region
     //# Once the estimate has come to `cwnd_prior`, α is 1.
-    /// Adds to Reno's estimate what `share` of a window (32 binary places) brings, and returns it in bytes.
+    /// Adds the growth for `share` of a window (32 binary places) to Reno's estimate, and returns the estimate in bytes.
     #[inline]
     fn advance_w_est(&mut self, share: u64) -> Bytes {
         let one_segment = u64::from(self.epoch.curve.smss) << FRACTION_BITS;
@@ -216,7 +216,7 @@ impl Cubic {
         (self.epoch.w_est >> FRACTION_BITS).min(u64::from(Window::MAX)) as Bytes
     }
 
-    /// The least that `acked` bytes bring while nothing is known of the path's capacity.
+    /// Returns the minimum growth for `acked` bytes while the path's capacity is unknown.
     #[inline]
     fn blind_growth(&self, acked: Bytes) -> Bytes {
         match (self.blind_divisor, self.origin) {
@@ -283,7 +283,7 @@ impl Avoidance for Cubic {
             self.resize(window.smss());
         }
         let cwnd = window.cwnd();
-        // No ACK speaks for more than a window. What part of it this one speaks for is the only division here.
+        // No ACK counts for more than a window. Its share of the window needs the only division here.
         let acked = ack.acked.min(cwnd);
         let share = (u64::from(acked) << 32) / u64::from(cwnd);
         let w_est = self.advance_w_est(share);

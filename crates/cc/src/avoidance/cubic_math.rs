@@ -1,13 +1,13 @@
 //! CUBIC's arithmetic in integers: a cube root, time in binary fractions of a second, and the curve (RFC 9438 §4.2).
 //!
-//! Fixed point instead of floats keeps traces identical across machines. Seconds are counted in units of 2^-20 (about
-//! a microsecond), so that scaling a product back is a shift; no division of 128 bits is left on the path of an ACK.
+//! Fixed point instead of floats keeps traces identical across machines. Time is counted in units of 2^-20 s (about a
+//! microsecond), so that scaling a product back is a shift; an ACK costs no 128-bit division.
 
 use crate::window::Window;
 use base::{Bytes, Duration, Ratio};
 use core::ops::Add;
 
-/// Binary places of everything that is a fraction here.
+/// Binary places of all fractions in this file.
 pub const FRACTION_BITS: u32 = 20;
 
 /// A span in units of 2^-20 s.
@@ -15,10 +15,10 @@ pub const FRACTION_BITS: u32 = 20;
 pub struct Ticks(pub u64);
 
 impl Ticks {
-    /// Beyond this (twelve days) the curve is off every window, and a cube would leave 128 bits.
+    /// Beyond this (twelve days) the curve exceeds every window, and a cube would overflow 128 bits.
     const MAX: u64 = 1 << 40;
 
-    /// `span`, rounded down to a tick and held to twelve days.
+    /// Converts `span`, rounded down to a tick and limited to twelve days.
     #[inline]
     pub fn of(span: Duration) -> Self {
         // 10^9 = 2^9 · 5^9: half of the scaling cancels, and the rest is a division by a constant.
@@ -26,7 +26,7 @@ impl Ticks {
         let ns = span.as_nanos().min(1 << 52);
         Self(((ns << (FRACTION_BITS - 9)) / FIVE_TO_THE_NINTH).min(Self::MAX))
     }
-    /// Whole milliseconds.
+    /// Returns whole milliseconds.
     pub const fn as_millis(self) -> u64 {
         (self.0 * 1_000) >> FRACTION_BITS
     }
@@ -40,15 +40,15 @@ impl Add for Ticks {
     }
 }
 
-/// The largest integer whose cube is not above `n`.
+/// Returns the largest integer whose cube is at most `n`.
 ///
-/// One binary digit of the root at a time, from the top: at most 43 trial cubes, once an epoch.
+/// Determines one binary digit of the root at a time, from the top: at most 43 trial cubes, once per epoch.
 pub fn cube_root(n: u128) -> u64 {
     let mut root: u128 = 0;
     let top = (u128::BITS - n.leading_zeros()).div_ceil(3);
     for bit in (0..top).rev() {
         let trial = root | (1 << bit);
-        // `n / trial²` instead of `trial³`, which may not fit.
+        // Compares with `n / trial²`, because `trial³` may overflow.
         if trial <= n / (trial * trial) {
             root = trial;
         }
@@ -71,7 +71,7 @@ pub fn fixed(value: Bytes, ratio: Ratio) -> u64 {
 /// `W_cubic(t) = C·(t − K)³ + W_max`, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Curve {
-    /// When the curve is back at `w_max`, after the beginning of the epoch.
+    /// When the curve returns to `w_max`, from the beginning of the epoch.
     pub k: Ticks,
     /// Its plateau, bytes.
     pub w_max: Bytes,
@@ -84,26 +84,26 @@ pub struct Curve {
 impl Curve {
     //= specs/rfc9438.md#window-growth
     //# K is the cube root of (W_max − cwnd) / C, with the window of the stage's beginning.
-    /// The curve that begins at `start` and has its plateau at `w_max`, both in bytes; flat from the beginning when
-    /// `start` is not below `w_max`.
+    /// Returns the curve that begins at `start` and has its plateau at `w_max`, both in bytes; it is flat at first if `start` is
+    /// not below `w_max`.
     pub fn new(start: Bytes, w_max: Bytes, c: Ratio, smss: Bytes) -> Self {
         let depth = u128::from(w_max.saturating_sub(start)) * u128::from(c.den());
         let cubic_ticks = (depth << (3 * FRACTION_BITS)) / (u128::from(c.num()) * u128::from(smss));
         Self { k: Ticks(cube_root(cubic_ticks)), w_max: w_max.max(start), smss, steepness: fixed(smss, c) }
     }
 
-    /// Segments hold `smss` bytes from now on; plateau and `k` stay.
+    /// Adjusts to segments of `smss` bytes; plateau and `k` stay.
     pub fn resize(&mut self, c: Ratio, smss: Bytes) {
         (self.smss, self.steepness) = (smss, fixed(smss, c));
     }
 
     //= specs/rfc9438.md#window-growth
     //# The cubic is C · (t − K)³ + W_max, with t the time since the present stage of avoidance began.
-    /// The window the curve asks for, `t` after the beginning of the epoch; between zero and [`Window::MAX`].
+    /// Returns the target window `t` after the beginning of the epoch; between zero and [`Window::MAX`].
     #[inline]
     pub fn at(&self, t: Ticks) -> Bytes {
         let distance = u128::from(t.0.abs_diff(self.k.0).min(Ticks::MAX));
-        // 2^40 ticks squared and scaled back leave 60 bits, cubed 80, and a steepness below 2^36 leaves 116.
+        // 2^40 ticks squared and scaled back need 60 bits, cubed 80, and a steepness below 2^36 makes that 116.
         let cubed = (((distance * distance) >> FRACTION_BITS) * distance) >> FRACTION_BITS;
         let bytes = (cubed * u128::from(self.steepness)) >> (2 * FRACTION_BITS);
         let bytes = bytes.min(u128::from(Window::MAX)) as Bytes;
@@ -170,8 +170,8 @@ mod tests {
         assert_eq!(Ticks::of(span), Ticks(ticks));
     }
 
-    // Segments of 1000 bytes: a byte is a thousandth of a segment, and the numbers are RFC 9438's in exact
-    // arithmetic with C = 0.4 and beta = 0.7.
+    // Segments of 1000 bytes: a byte is a thousandth of a segment, and the values are RFC 9438's in exact arithmetic with C = 0.4
+    // and beta = 0.7.
     #[test_case(100, 4_217; "100 segments")]
     #[test_case(1_000, 9_085; "1000 segments")]
     #[test_case(10, 1_957; "10 segments")]

@@ -1,4 +1,4 @@
-//! The avoidance seam: how the window grows once the path's capacity has been met, and how it shrinks.
+//! The avoidance seam: how the window grows once the path's capacity has been reached, and how it shrinks.
 
 mod cubic;
 pub mod cubic_math;
@@ -12,41 +12,41 @@ use crate::window::Window;
 use base::{Bytes, Duration, Instant, Ratio};
 use core::fmt::Debug;
 
-/// A congestion-avoidance algorithm. It is lent the window and returns numbers; it never writes `cwnd`.
+/// A congestion-avoidance algorithm. It borrows the window and returns numbers; it never writes `cwnd`.
 pub trait Avoidance: Debug + Clone + Send + 'static {
     /// Name of the phase in traces.
     const NAME: &'static str;
-    /// Avoidance begins, with or without a preceding congestion event.
+    /// Begins avoidance, with or without a preceding congestion event.
     fn on_enter(&mut self, window: &Window, now: Instant);
-    /// An ACK arrived in avoidance; bytes to add to `cwnd`. Also called when `ack.cwnd_limited` does not hold, so that
-    /// time can be kept; what is returned then is not applied.
+    /// Returns the bytes that an ACK in avoidance adds to `cwnd`. Also called if `ack.cwnd_limited` is false, to keep track of
+    /// time; the caller then ignores the result.
     fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Bytes;
-    /// A congestion signal; the new `ssthresh` in bytes (the composite applies the floor of two segments).
+    /// Returns the new `ssthresh` after a congestion signal, in bytes (the composite applies the floor of two segments).
     fn on_congestion(&mut self, window: &Window, event: &CongestionEvent, now: Instant) -> Bytes;
-    /// Nothing was sent for `idle`, and sending is about to resume.
+    /// Notes that nothing was sent for `idle`, and sending is about to resume.
     fn on_idle(&mut self, _idle: Duration) {}
-    /// Whether an undo leaves it as the reduction made it, and it begins anew; otherwise it is as it was before.
+    /// Returns whether it starts over after an undo, from its state after the reduction; otherwise its earlier state is restored.
     fn begins_anew_after_undo(&self) -> bool {
         false
     }
-    /// Up to two named numbers for traces.
+    /// Returns up to two named numbers for traces.
     fn values(&self) -> [(&'static str, u64); 2];
 }
 
-/// What a congestion signal reduces.
+/// The quantity that a congestion signal reduces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SsthreshBase {
-    /// What is outstanding, but no more than the window (RFC 5681 §3.1, RFC 9438 §4.6).
+    /// The outstanding data, at most the window (RFC 5681 §3.1, RFC 9438 §4.6).
     FlightSize,
-    /// The window, whether it was used or not. RFC 9438 §4.6 allows it to those who do not let an unused window grow;
-    /// nothing here does.
+    /// The window, used or not. RFC 9438 §4.6 allows this to senders that do not let an unused window grow; none of these
+    /// algorithms does.
     Cwnd,
 }
 
 impl SsthreshBase {
     //= specs/rfc9438.md#multiplicative-decrease
     //# The new `ssthresh` is β times what is in flight.
-    /// The bytes to reduce.
+    /// Returns the bytes to reduce.
     pub fn bytes(self, window: &Window, event: &CongestionEvent) -> Bytes {
         let in_question = in_question(window, event);
         match (self, *event) {
@@ -61,8 +61,8 @@ impl SsthreshBase {
     }
 }
 
-/// The window that a signal speaks about: `cwnd`, except that a timeout on the way back from another one puts in
-/// question what the first had left standing, and not the segment or two that were sent since.
+/// Returns the window that a signal is about: `cwnd`, except that a second timeout during the recovery from a first one concerns
+/// the window that the first one left, and not the segment or two sent since.
 fn in_question(window: &Window, event: &CongestionEvent) -> Bytes {
     match event {
         CongestionEvent::Timeout { .. } => window.believed(),

@@ -1,6 +1,6 @@
-//! Reno: one segment more each round trip, a fixed fraction less on congestion (RFC 5681 §3.1, RFC 3465 §2.1).
+//! Reno: one more segment per round trip, a fixed fraction less on congestion (RFC 5681 §3.1, RFC 3465 §2.1).
 //!
-//! Growth counts acknowledged bytes, so that it depends neither on how many ACKs arrive nor on how segments were cut.
+//! Growth counts acknowledged bytes, so that it depends neither on the number of ACKs nor on the segmentation.
 //! Deviations: the fraction is data; RFC 5681's is one half.
 
 use super::{Avoidance, SsthreshBase, scaled};
@@ -11,14 +11,14 @@ use base::{Bytes, Instant, Ratio};
 /// Reno's response to congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RenoConfig {
-    /// What remains of the window, between 0 and 1.
+    /// The fraction of the window that remains, between 0 and 1.
     pub beta: Ratio,
-    /// What `beta` is applied to.
+    /// The quantity that `beta` multiplies.
     pub ssthresh_base: SsthreshBase,
 }
 
 impl Default for RenoConfig {
-    /// Half of what is outstanding (RFC 5681 §3.1, equation 4).
+    /// Half of the outstanding data (RFC 5681 §3.1, equation 4).
     fn default() -> Self {
         Self { beta: super::ratio(1, 2), ssthresh_base: SsthreshBase::FlightSize }
     }
@@ -33,7 +33,7 @@ pub struct Reno {
 }
 
 impl Reno {
-    /// Before the first avoidance.
+    /// Creates the state before the first avoidance.
     pub const fn new(config: &RenoConfig) -> Self {
         Self { config: *config, bytes_acked: 0 }
     }
@@ -55,7 +55,7 @@ impl Avoidance for Reno {
         if !ack.cwnd_limited {
             return 0;
         }
-        // No ACK speaks for more than a window, and so none opens the window by more than a segment.
+        // No ACK counts for more than a window, so none opens the window by more than a segment.
         let cwnd = window.cwnd();
         self.bytes_acked = self.bytes_acked.min(cwnd) + ack.acked.min(cwnd);
         if self.bytes_acked < cwnd {

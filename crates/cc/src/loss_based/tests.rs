@@ -1,4 +1,4 @@
-//! The composite: its rules one by one, and stories in rounds as snapshots.
+//! The composite: its rules one by one, and runs round by round as snapshots.
 
 use super::*;
 use crate::avoidance::{Cubic, CubicConfig, Reno, RenoConfig, Undone};
@@ -269,7 +269,7 @@ fn after_an_undo_the_cubic_goes_on_where_it_was_or_begins_anew() {
         (15..20).for_each(|nth| round(&mut cc, 200 * nth));
         cc.window().cwnd() - before
     });
-    // From 3 s on the curve is steeper than at its beginning, where Reno is ahead of it.
+    // From 3 s on the curve is steeper than at its beginning, where Reno's estimate exceeds it.
     assert!(resumed > anew + SEGMENT, "{resumed} and {anew}");
 }
 
@@ -352,7 +352,7 @@ fn what_was_saved_is_counted_in_the_new_segment_size() {
     assert_eq!((cc.window().cwnd(), cc.window().smss()), (9_000, 9_000));
 }
 
-/// Fires after `probing` ACKs, contends for `contending` more, then leaves.
+/// Fires after `probing` ACKs, competes for `contending` more, then exits.
 #[derive(Clone, Debug)]
 struct Scripted {
     probing: u32,
@@ -379,7 +379,7 @@ impl SlowStart for Scripted {
     }
 }
 
-/// Counts its beginnings and grows by a fixed step.
+/// Counts its starts and grows by a fixed step.
 #[derive(Clone, Debug)]
 struct Counting {
     entered: u64,
@@ -534,7 +534,7 @@ fn an_unused_window_shrinks_and_is_remembered_as_the_threshold() {
     cc.on_congestion(&loss(40), Instant::ZERO);
     assert_eq!(segments(&cc), (20, 20));
     cc.on_unused(4 * SEGMENT);
-    // Three quarters of twenty are below the threshold that is known.
+    // Three quarters of twenty are below the known threshold.
     assert_eq!(segments(&cc), (4, 20));
     let rate = Rate::from_bits_per_sec(400_000).expect("not zero");
     assert_eq!(cc.pacing(), Some(Pacing::Rate { rate, quantum: SEGMENT }), "the pace follows");

@@ -1,16 +1,16 @@
-//! Whether the ACKs of one flight span half a round trip without a gap (Ha & Rhee 2011 §4.1).
+//! Detects whether the ACKs of one flight span half a round trip without a gap (Ha & Rhee 2011 §4.1).
 //!
-//! A flight that is sent in one burst and fills the path comes back as a train: ACKs close behind one another, for as long
-//! as the path is deep. The train begins with the round; the first gap ends it until the next round.
+//! A flight that is sent in one burst and fills the path returns as a train: closely spaced ACKs, over the length of the path.
+//! The train begins with the round; the first gap ends it until the next round.
 //!
-//! A sender that paces sees its own spacing in its ACKs: at twice the window each round trip a flight takes up to two
-//! thirds of a round trip to leave, so half of one says nothing. There are two ways out. Deployed implementations compare
-//! the train with the whole round trip, which is right but late: the flight is then one to two bandwidth-delay products
-//! long, and the window twice that. Or the train is compared with what the sender put in: while the path is not full,
-//! ACKs come as far apart as the segments left; where it is, they come further apart, and what the train has grown by is
-//! what a sample's round trip is longer than the least of the same round. That is known after a part of the flight, and
-//! takes no notice of a queue that was there before. The least of several samples in a row has to show it: within one of
-//! the sender's own bursts round trips grow on every path.
+//! A sender that paces sees its own spacing in its ACKs: at twice the window per round trip a flight takes up to two thirds of a
+//! round trip to leave, so half of one proves nothing. There are two solutions. Deployed implementations compare the train with
+//! the whole round trip, which is right but late: the flight is then one to two bandwidth-delay products long, and the window
+//! twice that. Or the train is compared with the spacing that the sender applied: while the path is not full, ACKs are as far
+//! apart as the segments were; on a full path they are further apart, and the train has grown by the amount by which a sample's
+//! round trip exceeds the minimum of the same round. That shows after a part of the flight, and ignores a queue that existed
+//! before. The minimum of several samples in a row has to show it: within one of the sender's own bursts round trips grow on
+//! every path.
 
 use super::round::RttMicros;
 use base::{Duration, Instant};
@@ -18,16 +18,16 @@ use base::{Duration, Instant};
 /// When a train is too long for the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrainTest {
-    /// When it spans more than half of the smallest round trip: the way there, or the way back.
+    /// If it spans more than half of the smallest round trip: one direction of the path.
     HalfRtt,
-    /// When it spans more than all of it; for senders that pace.
+    /// If it spans more than all of it; for senders that pace.
     WholeRtt,
-    /// When it is longer than its flight was by an eighth of the smallest round trip, but no less than half of the largest
-    /// spacing within a train, which is noise, or on a very short path half of the round trip; for senders that pace.
+    /// If it is longer than its flight was by an eighth of the smallest round trip, but at least by half of the largest spacing
+    /// within a train, which is noise, or on a very short path by half of the round trip; for senders that pace.
     Stretched,
 }
 
-/// The train of the present round. Times are microseconds of a clock that wraps; only differences are formed.
+/// The train of the current round. Times are microseconds of a clock that wraps; only differences are used.
 #[derive(Clone, Debug)]
 pub struct AckTrain {
     start: u32,
@@ -35,34 +35,34 @@ pub struct AckTrain {
     /// Largest spacing within a train, microseconds.
     ack_delta_us: u16,
     test: TrainTest,
-    /// The least of the latest samples, and how many they are.
+    /// The minimum of the latest samples, and their number.
     least: RttMicros,
     samples: u8,
 }
 
-/// Samples in a row of which the least counts: with delayed ACKs more segments than leave at once.
+/// Number of consecutive samples whose minimum counts: more than the segments that leave at once with delayed ACKs.
 const IN_A_ROW: u8 = 8;
 
 impl AckTrain {
-    /// Before the first round. ACKs at most `ack_delta` apart belong together; it is at most 65 ms.
+    /// Creates the state before the first round. ACKs at most `ack_delta` apart belong together; it is at most 65 ms.
     pub fn new(ack_delta: Duration, test: TrainTest) -> Self {
         let ack_delta_us = u16::try_from(ack_delta.as_micros()).unwrap_or(u16::MAX);
         Self { start: 0, last: 0, ack_delta_us, test, least: RttMicros::NONE, samples: 0 }
     }
 
-    /// A round began with the ACK that arrived now.
+    /// Starts a round with the ACK that arrived now.
     pub fn begin(&mut self, now: Instant) {
         (self.start, self.last) = (wrapping_micros(now), wrapping_micros(now));
         (self.least, self.samples) = (RttMicros::NONE, 0);
     }
 
-    /// An ACK arrived, with the sample `rtt` if it carried one: whether the train that it prolongs is longer than the path whose
-    /// smallest round trip is `min_rtt`, and that of this round `of_round`.
+    /// Handles an ACK, with the sample `rtt` if it carried one: returns whether the train that it extends is longer than the path
+    /// whose smallest round trip is `min_rtt`, and `of_round` in this round.
     #[inline]
     pub fn fires(&mut self, now: Instant, rtt: Option<Duration>, of_round: RttMicros, min_rtt: RttMicros) -> bool {
         let now = wrapping_micros(now);
         if now.wrapping_sub(self.last) > u32::from(self.ack_delta_us) {
-            // `last` stays, so that every later ACK of the round finds a gap as well.
+            // `last` stays unchanged, so that every later ACK of the round finds a gap as well.
             return false;
         }
         self.last = now;
@@ -78,7 +78,7 @@ impl AckTrain {
         }
     }
 
-    /// Takes a sample; the least of [`IN_A_ROW`] once there are so many.
+    /// Takes a sample; returns the minimum of [`IN_A_ROW`] of them once there are that many.
     fn least_in_a_row(&mut self, rtt: Option<Duration>) -> Option<RttMicros> {
         self.least = self.least.min(RttMicros::of(rtt?));
         self.samples += 1;
@@ -136,8 +136,8 @@ mod tests {
         assert_eq!(fires_at(&mut train, (1 << 32) - 5_000, 1_000), Some(11_000));
     }
 
-    /// After how many ACKs a millisecond apart the stretched test fires, when each round trip is `grows_us` longer than the
-    /// one before and the first of the round is `first_us`.
+    /// Returns after how many ACKs at 1 ms spacing the stretched test fires, if each round trip is `grows_us` longer than the one
+    /// before and the first of the round is `first_us`.
     fn stretched_at(min_rtt_us: u32, first_us: u64, grows_us: u64) -> Option<u64> {
         let mut train = AckTrain::new(Duration::from_millis(2), TrainTest::Stretched);
         train.begin(at(0));
@@ -147,7 +147,7 @@ mod tests {
         })
     }
 
-    // The least of eight samples is the first of them: the 25th ACK's, of 17 to 24, and the ninth's.
+    // The minimum of eight samples is the first of them: the 25th ACK's of 17 to 24, and the ninth's.
     #[test_case(80_000, 80_000, 500, Some(32); "more than an eighth of the smallest round trip")]
     #[test_case(80_000, 200_000, 500, Some(32); "whatever queue was there before")]
     #[test_case(4_000, 4_000, 100, Some(24); "more than half a spacing on a short path")]
@@ -163,7 +163,7 @@ mod tests {
     fn a_burst_of_the_senders_own_stretches_nothing() {
         let mut train = AckTrain::new(Duration::from_millis(2), TrainTest::Stretched);
         train.begin(at(0));
-        // Round trips grow by 4 ms within each burst, and begin anew with the next.
+        // Round trips grow by 4 ms within each burst, and start over with the next.
         let fires = |nth: u64| {
             let rtt = Duration::from_micros(20_000 + nth % 5 * 1_000);
             train.fires(at(nth * 1_000), Some(rtt), MIN_RTT, MIN_RTT)

@@ -1,15 +1,15 @@
 //! Slow start by byte counting (RFC 5681 §3.1, RFC 3465 §2.2).
 //!
-//! Each ACK opens the window by the bytes it acknowledged, up to a limit of segments that is data.
+//! Each ACK opens the window by the bytes it acknowledged, up to a configured limit of segments.
 //!
-//! It has no exit detector: slow start ends at `ssthresh` or by congestion, both of which the composite sees.
+//! It has no exit detector: slow start ends at `ssthresh` or by congestion, both of which the composite detects.
 
 use super::limit::AckLimit;
 use super::{SlowStart, Step};
 use crate::sample::AckSample;
 use crate::window::Window;
 
-/// How much one ACK may open the window.
+/// How far one ACK may open the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassicConfig {
     /// RFC 3465's `L`, in segments, until the first congestion signal; `None` for no limit.
@@ -17,7 +17,7 @@ pub struct ClassicConfig {
 }
 
 impl Default for ClassicConfig {
-    /// `L = 2`, RFC 3465's: a window acknowledged by every second segment still doubles.
+    /// `L = 2`, as in RFC 3465: a window acknowledged at every second segment still doubles.
     fn default() -> Self {
         Self { limit_segments: Some(2) }
     }
@@ -32,7 +32,7 @@ pub struct Classic {
 }
 
 impl Classic {
-    /// A connection's first slow start.
+    /// Creates the policy for a connection's first slow start.
     pub const fn new(config: &ClassicConfig) -> Self {
         Self { limit: AckLimit::new(config.limit_segments) }
     }

@@ -1,7 +1,7 @@
-//! Whether round trips have become longer by more than the path's noise (Ha & Rhee 2011 §4.2, RFC 9406 §4.2).
+//! Detects whether round trips have grown by more than the path's noise (Ha & Rhee 2011 §4.2, RFC 9406 §4.2).
 //!
-//! A pure predicate: the present minimum against one to compare it with, which HyStart takes from the whole connection and
-//! HyStart++ from the last round. The margin η is a fraction of the latter, held between two bounds.
+//! A pure predicate: the current minimum against a reference, which HyStart takes from the whole connection and HyStart++ from
+//! the last round. The margin η is a fraction of the reference, held between two bounds.
 
 use super::round::RttMicros;
 use base::Duration;
@@ -16,7 +16,7 @@ pub struct DelayIncreaseConfig {
     pub min_eta: Duration,
     /// Largest margin (`MAX_RTT_THRESH`).
     pub max_eta: Duration,
-    /// What the minimum to compare with is divided by (`MIN_RTT_DIVISOR`).
+    /// Divisor of the reference minimum (`MIN_RTT_DIVISOR`).
     pub eta_divisor: u8,
     /// Samples of a round before it is judged (`N_RTT_SAMPLE`).
     pub rtt_samples: u8,
@@ -43,7 +43,7 @@ impl DelayIncrease {
     /// The predicate of `config`.
     ///
     /// # Panics
-    /// When the divisor is zero, which [`CcConfig::problems`](crate::CcConfig::problems) refuses.
+    /// If the divisor is zero, which [`CcConfig::problems`](crate::CcConfig::problems) rejects.
     pub fn new(config: &DelayIncreaseConfig) -> Self {
         let (min_eta, max_eta) = (RttMicros::of(config.min_eta), RttMicros::of(config.max_eta));
         let divisor = NonZeroU8::new(config.eta_divisor).expect("the margin's divisor is not zero");
@@ -54,7 +54,7 @@ impl DelayIncrease {
     //# The threshold is an eighth of the last round's minimum, but at least 4 ms and at most 16 ms.
     //= specs/rfc9406.md#delay-increase
     //# CSS begins when the round's minimum is the last round's plus the threshold, or more.
-    /// Whether `current` exceeds `base` by the margin or more.
+    /// Returns whether `current` exceeds `base` by at least the margin.
     #[inline]
     pub fn fires(&self, current: RttMicros, base: RttMicros) -> bool {
         let eta = (base.0 / u32::from(self.divisor.get())).clamp(self.min_eta.0, self.max_eta.0);

@@ -1,4 +1,4 @@
-//! Why slow start ended, as policies and controllers say it.
+//! Why slow start ended, in the terms of policies and controllers.
 
 /// Why slow start ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

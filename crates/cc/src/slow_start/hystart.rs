@@ -1,13 +1,14 @@
 //! HyStart: slow start that ends when the path seems full (Ha & Rhee, "Taming the elephants", 2011; RFC 9438 §4.10).
 //!
-//! Two detectors, each of which can be left out: the train of ACKs and the increase of the delay. Either ends slow start at
-//! once, with the present window as `ssthresh`, unless a train leaves some headroom: without pacing it is found in a window of one to
-//! one and a half bandwidth-delay products, which is less than what a loss should find there. The delay of a round is compared with the smallest of the whole connection,
-//! not with that of the last round as HyStart++ does. Below a minimal window neither counts, although both are measured.
+//! Two detectors, each of which can be disabled: the ACK train and the delay increase. Either ends slow start at once, with the
+//! current window as `ssthresh`, unless a train leaves some headroom: without pacing it is detected at a window of one to one and
+//! a half bandwidth-delay products, less than the window at which a loss should occur. The delay of a round is compared with the
+//! minimum of the whole connection, not with that of the last round as in HyStart++. Below a minimum window neither counts,
+//! although both measure.
 //!
-//! Only a connection's first slow start is searched; after a congestion signal the window just grows to `ssthresh`.
+//! Only a connection's first slow start uses the detectors; after a congestion signal the window just grows to `ssthresh`.
 //!
-//! Deviations: the margin is tested with "or more" as in HyStart++; a train may begin below the minimal window.
+//! Deviations: the margin test is "at least" as in HyStart++; a train may begin below the minimum window.
 
 use super::ack_train::{AckTrain, TrainTest};
 use super::delay_increase::{DelayIncrease, DelayIncreaseConfig};
@@ -23,7 +24,7 @@ use base::{Bytes, Duration, SeqNum};
 pub struct HystartConfig {
     /// RFC 3465's `L`, in segments, until the first congestion signal; `None` for no limit.
     pub limit_segments: Option<u32>,
-    /// Segments below which the detectors do not count.
+    /// Window in segments below which the detectors do not count.
     pub low_window_segments: u32,
     /// The delay detector's margin.
     pub delay: DelayIncreaseConfig,
@@ -35,9 +36,9 @@ pub struct HystartConfig {
     pub ack_delta: Duration,
     /// How a sender that paces distinguishes the path's spacing of ACKs from its own.
     pub paced_train: PacedTrain,
-    /// How far slow start goes on when a train was found, percent of the window in which it was: 100 ends it at once.
+    /// How far slow start continues after a train was found, in percent of the window at that moment: 100 ends it at once.
     pub train_exit_percent: u8,
-    /// Rounds whose delay is not judged once an episode proved spurious, counting the one that it interrupted.
+    /// Rounds whose delay is not judged after an episode proved spurious, including the interrupted one.
     pub unjudged_rounds: u8,
 }
 
@@ -50,17 +51,17 @@ pub enum Detection {
     On,
 }
 
-/// What a sender that paces compares a train of ACKs with ([`ack_train`](super::ack_train)).
+/// The reference to which a sender that paces compares an ACK train ([`ack_train`](super::ack_train)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacedTrain {
     /// With the whole of the smallest round trip.
     WholeRtt,
-    /// With the time in which the flight left.
+    /// The time in which the flight left.
     Stretched,
 }
 
 impl Default for HystartConfig {
-    /// Both detectors from 16 segments on, ACKs at most 2 ms apart, each segment acknowledged opens one.
+    /// Both detectors from 16 segments on, ACKs at most 2 ms apart, each acknowledged segment opens the window by one.
     fn default() -> Self {
         Self {
             limit_segments: None,
@@ -91,7 +92,7 @@ pub struct Hystart {
 
 #[derive(Clone, Debug)]
 enum Train {
-    /// The policy does not look for one.
+    /// The policy does not look for a train.
     Ignored,
     Sought(AckTrain),
     /// Slow start ends at this window, bytes.
@@ -105,7 +106,7 @@ enum Phase {
 }
 
 impl Hystart {
-    /// A connection's first slow start, whose first byte of data is `first`.
+    /// Creates the policy of a connection's first slow start, whose first byte of data is `first`.
     pub fn new(config: &HystartConfig, first: SeqNum, test: TrainTest) -> Self {
         let train = match config.ack_train {
             Detection::Off => Train::Ignored,
@@ -123,7 +124,7 @@ impl Hystart {
         }
     }
 
-    /// Measures, and says why slow start should end.
+    /// Measures, and returns why slow start should end, if it should.
     fn detect(&mut self, ack: &AckSample, window: &Window) -> Option<ExitCause> {
         if self.round.on_ack(ack) == Round::New
             && let Train::Sought(train) = &mut self.train
@@ -142,14 +143,14 @@ impl Hystart {
             self.train = Train::Found(self.train_exit(window));
         }
         if let Train::Found(full) = self.train {
-            // From here on the delay is expected to rise.
+            // From here on the delay is expected to rise, so only the window counts.
             return (window.cwnd() >= full).then_some(ExitCause::AckTrain);
         }
         let current = self.round.current()?;
         self.delay.as_ref()?.fires(current, min_rtt).then_some(ExitCause::DelayIncrease)
     }
 
-    /// The window, bytes, at which slow start ends that has found a train.
+    /// Returns the window in bytes at which slow start ends after a train was found.
     fn train_exit(&self, window: &Window) -> Bytes {
         let full = u64::from(window.cwnd()) * u64::from(self.train_exit_percent) / 100;
         Bytes::try_from(full).unwrap_or(Bytes::MAX)
@@ -174,7 +175,7 @@ impl SlowStart for Hystart {
     }
 
     fn on_undo(&mut self) {
-        // A train that was under way has its gap by now.
+        // A train in progress has a gap by now.
         self.round.forget();
         self.round.pass_over(self.unjudged_rounds);
     }

@@ -1,11 +1,11 @@
-//! HyStart++: slow start that becomes careful when a round takes longer than the last (RFC 9406; its early drafts).
+//! HyStart++: slow start that becomes careful when a round takes longer than the last one (RFC 9406; its early drafts).
 //!
-//! The detector is the same in all versions; what follows it is a [`Tail`]: conservative slow start in the RFC ([`Css`]),
-//! limited slow start in the drafts before it ([`Lss`]). A tail may find that the detector was wrong, or end slow start.
+//! The detector is the same in all versions; a [`Tail`] follows it: conservative slow start in the RFC ([`Css`]), limited slow
+//! start in the earlier drafts ([`Lss`]). A tail may find that the detector was wrong, or end slow start.
 //!
-//! Only a connection's first slow start is searched (RFC 9406 §4.3); after a congestion signal the window just grows to
-//! `ssthresh`. A reduction that is undone gives the search back, in the phase in which it was, but without the round that
-//! was under way: what comes next is not compared with what was measured before the episode.
+//! Only a connection's first slow start uses the detector (RFC 9406 §4.3); after a congestion signal the window just grows to
+//! `ssthresh`. Undoing a reduction restores the search, in its earlier phase, but without the round in progress: later rounds are
+//! not compared with measurements from before the episode.
 //!
 //! [`Css`]: super::tail::Css
 //! [`Lss`]: super::tail::Lss
@@ -19,14 +19,14 @@ use crate::sample::AckSample;
 use crate::window::Window;
 use base::{Bytes, SeqNum};
 
-/// HyStart++'s numbers, with those of its tail.
+/// HyStart++'s parameters, and those of its tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HystartPpConfig<T> {
-    /// RFC 3465's `L`, in segments, until the first congestion signal; `None` for no limit, which is for paced senders.
+    /// RFC 3465's `L`, in segments, until the first congestion signal; `None` for no limit, for paced senders.
     pub limit_segments: Option<u32>,
     /// The detector's margin.
     pub delay: DelayIncreaseConfig,
-    /// What follows the detector.
+    /// The phase after the detector fires.
     pub tail: T,
 }
 
@@ -60,16 +60,16 @@ pub struct HystartPp<T: Tail> {
 
 #[derive(Clone, Debug)]
 enum Phase<P> {
-    /// Slow start, with the detector at work.
+    /// Slow start with an active detector.
     Probing,
     /// The detector fired.
     Tail(P),
-    /// Nothing is searched any more.
+    /// The search has ended.
     Done,
 }
 
 impl<T: Tail> HystartPp<T> {
-    /// A connection's first slow start, whose first byte of data is `first`.
+    /// Creates the policy of a connection's first slow start, whose first byte of data is `first`.
     pub fn new(config: &HystartPpConfig<T::Config>, first: SeqNum) -> Self {
         Self {
             limit: AckLimit::new(config.limit_segments),

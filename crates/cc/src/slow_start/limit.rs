@@ -1,8 +1,8 @@
-//! How much one ACK may open the window in slow start: RFC 3465's `L`, in every policy (RFC 3465 §2.2, RFC 9406 §4.2).
+//! How far one ACK may open the window in slow start: RFC 3465's `L`, in every policy (RFC 3465 §2.2, RFC 9406 §4.2).
 //!
-//! RFC 5681 alone is `L = 1`, RFC 3465 allows 2, RFC 9406 asks for 8 of senders that do not pace and for no limit of those
-//! that do. After a congestion signal `L` is 1 whatever the configuration says (RFC 3465 §2.3): slow start then follows a
-//! timeout, and one ACK may cover much that had arrived before and says nothing about the present rate.
+//! RFC 5681 alone is `L = 1`, RFC 3465 allows 2, RFC 9406 asks for 8 from senders that do not pace and for no limit from those
+//! that do. After a congestion signal `L` is 1 whatever the configuration (RFC 3465 §2.3): slow start then follows a timeout, and
+//! one ACK may cover much that had arrived earlier and says nothing about the current rate.
 
 use crate::sample::AckSample;
 use crate::window::Window;
@@ -22,9 +22,9 @@ impl AckLimit {
 
     //= specs/rfc9406.md#growth
     //# A sender that paces sets no limit L.
-    /// A connection's first slow start; `None` for no limit.
+    /// Creates the limit for a connection's first slow start; `None` for no limit.
     pub const fn new(limit_segments: Option<u32>) -> Self {
-        // That many segments are beyond every window, so it serves as no limit.
+        // This many segments exceed every window, so the value means no limit.
         Self {
             segments: match limit_segments {
                 Some(segments) => segments,
@@ -35,7 +35,7 @@ impl AckLimit {
 
     //= specs/rfc9406.md#growth
     //# In slow start an ACK opens the window by the bytes it acknowledges, but by no more than L segments.
-    /// Bytes by which this ACK may open the window.
+    /// Returns the bytes by which this ACK may open the window.
     #[inline]
     pub const fn bytes(self, ack: &AckSample, window: &Window) -> Bytes {
         let limit = self.segments.saturating_mul(window.smss());

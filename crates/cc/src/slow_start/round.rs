@@ -1,15 +1,15 @@
 //! Rounds of a flight and their smallest round-trip times (RFC 9406 §4.2).
 //!
-//! A round ends when the byte that was next to be sent at its beginning is acknowledged; the ACK that does so is the
-//! first of the next round. So a round holds the ACKs of one flight, and its first ACK is never a sample of the round
-//! before. The RFC starts the first round with the connection: its window end is the first byte of data.
+//! A round ends with the ACK of the byte that was next to be sent at its beginning; that ACK is the first of the next round. So a
+//! round holds the ACKs of one flight, and its first ACK is never a sample of the round before. The RFC starts the first round
+//! with the connection: its window end is the first byte of data.
 //!
-//! Deviation: times are kept in whole microseconds, rounded down. The tests that read them ask for milliseconds.
+//! Deviation: times are whole microseconds, rounded down. The tests that use them need milliseconds.
 
 use crate::sample::AckSample;
 use base::{Duration, SeqNum};
 
-/// A round-trip time in microseconds, in half the room of a [`Duration`]; at most 71 minutes.
+/// A round-trip time in microseconds, in half the size of a [`Duration`]; at most 71 minutes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RttMicros(pub u32);
 
@@ -36,7 +36,7 @@ pub enum Round {
     New,
 }
 
-/// Who is in this round, the smallest round trip of it and of the last, and whether it has been sampled often enough.
+/// The current round, its minimum round trip and that of the last one, and whether it has enough samples.
 #[derive(Clone, Debug)]
 pub struct RoundRtt {
     window_end: SeqNum,
@@ -44,12 +44,12 @@ pub struct RoundRtt {
     current: RttMicros,
     samples: u8,
     enough: u8,
-    /// Rounds, the present one included, of which not all was seen or that began in the middle of a flight.
+    /// Rounds not to judge, including the current one: they were seen in part, or began in the middle of a flight.
     unjudged: u8,
 }
 
 impl RoundRtt {
-    /// Before the first round. `first` is the first byte of data; a round speaks once it has `enough` samples.
+    /// Creates the state before the first round. `first` is the first byte of data; a round counts once it has `enough` samples.
     pub const fn new(first: SeqNum, enough: u8) -> Self {
         Self { window_end: first, last: RttMicros::NONE, current: RttMicros::NONE, samples: 0, enough, unjudged: 0 }
     }
@@ -60,7 +60,7 @@ impl RoundRtt {
     //# When a round begins, the minimum RTT of the last one is kept, and minimum and count of samples start afresh.
     //= specs/rfc9406.md#rounds
     //# Each RTT sample of a round lowers the round's minimum or leaves it, and is counted.
-    /// Takes an ACK: at most one round ends with it, and its sample, if it carries one, counts in the round that then is.
+    /// Takes an ACK: it ends at most one round, and its sample, if it carries one, counts in the round after that.
     #[inline]
     pub fn on_ack(&mut self, ack: &AckSample) -> Round {
         let round = if ack.snd_una.after(self.window_end) {
@@ -80,31 +80,31 @@ impl RoundRtt {
 
     //= specs/rfc9406.md#delay-increase
     //# The delay is judged only with eight samples in the round and a minimum of the round before.
-    /// The smallest sample of this round, once there are enough of them.
+    /// Returns the smallest sample of this round, once there are enough.
     #[inline]
     pub fn current(&self) -> Option<RttMicros> {
         if self.samples >= self.enough && self.unjudged == 0 { self.current.sampled() } else { None }
     }
 
-    /// The smallest sample of this round, however many it has had; longer than any before the first.
+    /// Returns the smallest sample of this round, however few there are; before the first, a value longer than any.
     #[inline]
     pub fn least(&self) -> RttMicros {
         self.current
     }
 
-    /// The smallest sample of the last round, however many it had.
+    /// Returns the smallest sample of the last round, however few there were.
     #[inline]
     pub fn last(&self) -> Option<RttMicros> {
         self.last.sampled()
     }
 
-    /// Drops what was measured, because ACKs have gone by that were not seen. The round goes on to its window end, which
-    /// may lie behind: then the next ACK begins a new one, with nothing to compare it to.
+    /// Drops the measurements, because some ACKs were not seen. The round continues to its window end; if that has passed, the
+    /// next ACK begins a new round, with nothing to compare it to.
     pub fn forget(&mut self) {
         *self = Self::new(self.window_end, self.enough);
     }
 
-    /// Has nothing to say about the present round, and `rounds` in all.
+    /// Skips the judgement of `rounds` rounds, including the current one.
     pub fn pass_over(&mut self, rounds: u8) {
         self.unjudged = rounds;
     }

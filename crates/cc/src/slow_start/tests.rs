@@ -22,8 +22,8 @@ fn policies() -> [(&'static str, SlowStartConfig); 4] {
     ]
 }
 
-/// One row a round, one column a policy: the window in segments at the beginning of the round, and the phase. `before` does
-/// to a controller what happens at the beginning of a round, and says so.
+/// One row per round, one column per policy: the window in segments at the beginning of the round, and the phase. `before`
+/// applies an event to a controller at the beginning of a round, and names it.
 fn side_by_side(
     rounds: usize,
     path: impl Fn() -> Rounds,
@@ -62,7 +62,7 @@ fn nothing(_: usize, _: &mut Rounds, _: &mut dyn CongestionControl) -> &'static 
     ""
 }
 
-/// The path holds 200 segments and its queue 400: a window beyond both loses.
+/// The path holds 200 segments and its queue 400: a window beyond both loses segments.
 fn overflow(_: usize, path: &mut Rounds, cc: &mut dyn CongestionControl) -> &'static str {
     if cc.window().cwnd() <= 600 * SEGMENT {
         return "";
@@ -77,14 +77,14 @@ fn queue(segments_per_ack: u32) -> Rounds {
 
 #[test]
 fn a_path_whose_round_trip_never_changes() {
-    // ACKs are spread over the round, so that their train ends classic HyStart when they come close enough.
+    // ACKs are spread over the round, so that their train ends classic HyStart when they are close enough.
     let told = side_by_side(10, || Rounds::new(100, 1), nothing);
     insta::assert_snapshot!(told);
 }
 
 #[test]
 fn a_paced_sender_is_allowed_a_train_of_a_whole_round_trip() {
-    // Spread over the round, as a paced window is, ACKs are one train; unpaced, half of it would be enough to exit.
+    // Spread over the round, like a paced window, ACKs are one train; unpaced, half of it would suffice for an exit.
     let window = PacingConfig::Window { slow_start_percent: 200, avoidance_percent: 120, quantum_segments: 2 };
     for (pacing, paced_train, phase) in [
         (PacingConfig::Off, PacedTrain::WholeRtt, "cubic"),

@@ -5,10 +5,10 @@ use profiles::table::Table;
 use std::fmt::Write;
 use trace_io::capture::{Analysis, DirectionReport, Distribution, FlowReport, Offered, Reordering};
 
-/// Findings below a flow of the overview.
+/// Findings listed below a flow of the overview.
 const FINDINGS: usize = 3;
 
-/// The largest flows, a line each, and below it what limited them.
+/// The largest flows, one line each, followed by what limited them.
 pub fn overview(analysis: &Analysis, most: usize) -> String {
     let header = ["flow", "from", "to", "MB", "Mbit/s", "rtt ms", "retx %", "RTOs", "seen at", "verdict"];
     let rows = analysis.flows.iter().take(most).map(row).collect();
@@ -70,7 +70,7 @@ fn or_nothing(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(|| NOTHING.to_owned(), |value| format!("{value:.decimals$}"))
 }
 
-/// Names to the left, values to the right.
+/// Names on the left, values on the right.
 struct Page(String);
 
 impl Page {

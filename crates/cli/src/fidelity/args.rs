@@ -10,29 +10,29 @@ use std::path::PathBuf;
 /// Arguments of `longhaul fidelity`.
 #[derive(Args, Clone, Debug)]
 pub struct FidelityArgs {
-    /// Which path in real time: the first is our own link, compared with the simulator; the second shares no code with us,
-    /// and `longhaul send` is compared there with the kernel's CUBIC.
+    /// Which path in real time: the first is our own link, compared with the simulator; the second shares no code with us, and
+    /// compares `longhaul send` with the kernel's CUBIC.
     #[arg(long, value_name = "PATH", default_value = "first")]
     pub(super) path: PathKind,
     /// Runs of each side in each cell; medians are compared [default: 3, and 8 over the second path].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) iterations: Option<u32>,
-    /// Cells of the second path, as 37ms@60Mbit: round-trip time and rate; the buffer holds the product of both.
+    /// Cells of the second path, as 37ms@60Mbit: round-trip time and rate; the buffer holds their product.
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', conflicts_with_all = ["only", "seed", "out"])]
     pub(super) cells: Vec<Cell>,
     /// Bytes of each transfer over the second path.
     #[arg(long, value_name = "N", default_value = "32MB", value_parser = profiles::units::bytes)]
     pub(super) bytes: u64,
-    /// Keep one processor busy meanwhile (second path).
+    /// Keep one processor busy during the runs (second path).
     #[arg(long)]
     pub(super) busy: bool,
-    /// Where all random streams start.
+    /// Seed of all random streams.
     #[arg(long, value_name = "N", default_value = "1")]
     pub(super) seed: u64,
-    /// Only these groups of cells.
+    /// Measure only these groups of cells.
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = groups())]
     pub(super) only: Vec<Group>,
-    /// Keep every run in DIR/sim and DIR/netns, and go on from what is there.
+    /// Keep every run in DIR/sim and DIR/netns, and continue from the runs found there.
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
     /// How results are written to stdout.
@@ -44,7 +44,7 @@ pub struct FidelityArgs {
 }
 
 impl FidelityArgs {
-    /// Runs of a side over the first path.
+    /// Returns the runs per side over the first path.
     pub(super) fn runs(&self) -> u32 {
         self.iterations.unwrap_or(3)
     }
@@ -53,13 +53,13 @@ impl FidelityArgs {
 /// Who made the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum PathKind {
-    /// `longhaul link`'s hops, as `ab --backend netns` has them.
+    /// `longhaul link`'s hops, as in `ab --backend netns`.
     First,
-    /// An emulator with no code of ours.
+    /// An emulator without any of our code.
     Second,
 }
 
-/// Reads the name of a group.
+/// Parses the name of a group.
 fn groups() -> impl TypedValueParser<Value = Group> {
     let values = Group::ALL.map(|group| PossibleValue::new(group.name()).help(group.about()));
     PossibleValuesParser::new(values)

@@ -1,4 +1,4 @@
-//! `longhaul fidelity --path second`: the measurement itself is `realtime`'s.
+//! `longhaul fidelity --path second`: the crate `realtime` makes the measurement.
 
 use super::args::FidelityArgs;
 use super::second_table as table;
@@ -12,7 +12,7 @@ use realtime::{Interrupt, NetnsBackend, remove_leftovers};
 /// Runs the command.
 ///
 /// # Errors
-/// When a privilege is missing, a run fails, or the path is not what was asked for.
+/// If a privilege is missing, a run fails, or the path differs from the request.
 pub fn run(args: &FidelityArgs) -> Result<(), Failure> {
     const RUNS: u32 = 8;
     let runs = args.iterations.unwrap_or(RUNS);
@@ -40,7 +40,7 @@ pub fn run(args: &FidelityArgs) -> Result<(), Failure> {
     told
 }
 
-/// What made the table, below the stamp of the behaviour that it shows.
+/// Describes how the table was made, below the stamp of its behaviour.
 fn headline(args: &FidelityArgs, runs: u32) -> String {
     let mark = stamp::mark(["longhaul"], stamp::Devices::Both);
     let busy = if args.busy { ", one processor kept busy" } else { "" };

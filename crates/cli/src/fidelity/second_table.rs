@@ -1,4 +1,4 @@
-//! How the second path's measurements are written.
+//! Formats the second path's measurements.
 
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use realtime::second::{Arm, Measured, Outcome};
@@ -6,7 +6,7 @@ use realtime::second::{Arm, Measured, Outcome};
 const HEADER: [&str; 10] =
     ["cell", "arm", "Mbit/s", "vs kernel", "95 %", "again %", "dropped", "lost", "late p99 ms", "max ms"];
 
-/// Lines of one cell, a column a string.
+/// Returns the lines of one cell, one string per column.
 fn lines(measured: &Measured) -> Vec<[String; 10]> {
     let line = |(index, arm): (usize, &Arm)| {
         let outcomes = &measured.outcomes[index];
@@ -82,7 +82,7 @@ pub(super) fn jsonl(all: &[Measured]) -> String {
     text
 }
 
-/// Tables for a page, with a line that says what they are.
+/// Formats tables for a page, with a line that describes them.
 pub(super) fn markdown(all: &[Measured], headline: &str) -> String {
     let checks: Vec<String> = all.iter().map(|measured| format!("* {}", check_line(measured))).collect();
     let mut text = format!("{headline}. The path by datagrams:\n\n{}\n\n", checks.join("\n"));

@@ -1,4 +1,4 @@
-//! How comparisons are written: for people, for programs, and into a page.
+//! Formats comparisons: for people, for programs, and for a page.
 
 use crate::failure::Failure;
 use crate::whole_file;
@@ -44,7 +44,7 @@ pub(super) fn jsonl(comparison: &Comparison) -> String {
     .to_string()
 }
 
-/// A table for a page, with a line that says what it is.
+/// Formats a table for a page, with a line that describes it.
 pub(super) fn markdown(comparisons: &[Comparison], headline: &str) -> String {
     let mut text = format!("{headline}\n\n| cell | simulated / real | sim Mbit/s | real Mbit/s | ratio | band | |\n");
     text.push_str("| --- | --- | ---: | ---: | ---: | ---: | --- |\n");
@@ -72,10 +72,10 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Reads it. The place is between two comments that bear this name.
+    /// Reads the file. The place is between two comments that contain this name.
     ///
     /// # Errors
-    /// When it cannot be read, or has no place for the table.
+    /// If it cannot be read, or has no place for the table.
     pub fn read(path: &Path, place: &str) -> Result<Self, Failure> {
         let [begin, end] = ["begin", "end"].map(|side| format!("<!-- {place}: {side} -->\n"));
         let wrong = |problem: String| Failure::usage(format!("--write {}: {problem}", path.display()));
@@ -87,7 +87,7 @@ impl Page {
         Ok(Self { path: path.to_owned(), before: text[..from].to_owned(), behind: text[to..].to_owned() })
     }
 
-    /// Writes it with this between the two comments.
+    /// Writes the file with this text between the two comments.
     ///
     /// # Errors
     /// When it cannot be written.

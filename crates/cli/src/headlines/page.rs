@@ -1,4 +1,4 @@
-//! The page that `--write` makes: what is the same for all rows, the table, and a section for each row.
+//! The page that `--write` makes: common conditions, the table, and one section per row.
 
 use super::table;
 use crate::table::listed;
@@ -29,7 +29,7 @@ const LEGEND: &str = "\
   away, and how much. Shares need not add up to a hundred: several may be needed together.
 ";
 
-/// The whole page. `mark` says which behaviour its numbers are of.
+/// Formats the whole page. `mark` names the behaviour that its numbers come from.
 pub(super) fn text(findings: &[Finding], mark: &str) -> String {
     let mut page = INTRODUCTION.to_owned();
     let mut put = |part: &str| page.push_str(part);
@@ -53,7 +53,8 @@ pub(super) fn text(findings: &[Finding], mark: &str) -> String {
     page
 }
 
-/// What does not depend on measurements, in its order: by this a test sees that the page describes today's claims.
+/// Returns the parts that do not depend on measurements, in order: a test uses them to check that the page describes the current
+/// claims.
 #[cfg(test)]
 pub(super) fn fixed_parts() -> Vec<String> {
     let mut parts = vec![INTRODUCTION.to_owned(), "\n\n".to_owned()];
@@ -61,7 +62,7 @@ pub(super) fn fixed_parts() -> Vec<String> {
     parts.push(LEGEND.to_owned());
     for claim in claims::all() {
         parts.push(heading(claim));
-        // Between the places there is what the claim says.
+        // The claim's text between the placeholders.
         parts.extend(claim.shows.split(['{', '}']).step_by(2).filter(|text| !text.is_empty()).map(str::to_owned));
     }
     parts

@@ -1,14 +1,14 @@
-//! How rows are written for people and for programs.
+//! Formats rows for people and for programs.
 
 use crate::table::paragraph;
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use lab::headlines::{Carrier, Finding, Unit, Verdict};
 use serde_json::{Value, json};
 
-/// What stands where a number does not exist.
+/// Replaces a number that does not exist.
 const NOTHING: &str = "–";
 
-/// A table for a terminal, and below it why rows are not reproduced.
+/// Formats a table for a terminal, followed by the reasons why rows are not reproduced.
 pub(super) fn for_people(findings: &[Finding]) -> String {
     let mut table = Table::new();
     table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')));
@@ -93,7 +93,7 @@ pub(super) fn band(finding: &Finding) -> String {
     finding.claim.band.map_or_else(|| NOTHING.to_owned(), |band| band.text(finding.claim.unit))
 }
 
-/// Ingredients that carry the effect, with their shares; the largest of them when none is large.
+/// Names the ingredients that cause the effect, with their shares; the largest one if none is large.
 pub(super) fn carried_by(finding: &Finding) -> String {
     let named: Vec<&Carrier> = finding.ablated.iter().filter(|carrier| carrier.carries()).collect();
     let named = if named.is_empty() { finding.ablated.iter().take(1).collect() } else { named };
@@ -106,7 +106,7 @@ pub(super) fn share(carrier: &Carrier) -> String {
     Unit::Share.show(carrier.share_pct)
 }
 
-/// How many of the rows that can be reproduced are, by verdict.
+/// Counts, by verdict, the rows that can be reproduced.
 pub(super) fn reproduced(findings: &[Finding]) -> String {
     let banded = || findings.iter().filter(|finding| finding.claim.band.is_some());
     let count = |verdict| banded().filter(|finding| finding.verdict == verdict).count();

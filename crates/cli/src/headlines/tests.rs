@@ -1,4 +1,4 @@
-//! Rows as objects and as a table, the page and its place in the repository, and names that are wrong.
+//! Rows as objects and as a table, the page in the repository, and wrong names.
 
 use super::*;
 use serde_json::Value;
@@ -64,7 +64,7 @@ fn rows_are_chosen_by_name_and_told_in_their_own_order() {
     assert_eq!(ids(&[]).len(), claims::all().count());
     let refused = choose(&["dsak".to_owned()]).unwrap_err();
     assert!(
-        matches!(&refused, Failure::Usage(text) if text.starts_with("--only dsak: there is no such row; did you mean `dsack`? The rows are best-of-three, ")),
+        matches!(&refused, Failure::Usage(text) if text.starts_with("--only dsak: no such row; did you mean `dsack`? The rows are best-of-three, ")),
         "{refused:?}"
     );
 }
@@ -82,7 +82,7 @@ fn a_row_that_is_not_reproduced_fails_the_command_and_others_do_not() {
     }
 }
 
-/// Measuring takes minutes, so the numbers of the page are not made here; but what it says around them is what the claims say.
+/// Measuring takes minutes, so this test does not check the page's numbers; but its other text must match the claims.
 #[test]
 fn the_page_in_the_repository_says_what_the_claims_say() {
     let page = include_str!("../../../../docs/headlines.md");
@@ -115,7 +115,7 @@ fn cells_of<'p>(page: &'p str, id: &str) -> Vec<&'p str> {
     line.unwrap_or_else(|| panic!("the page has no row {id}")).split('|').map(str::trim).skip(2).take(5).collect()
 }
 
-/// The README says how many rows are reproduced, and the guide shows some: both are the page's.
+/// The README states how many rows are reproduced, and the guide shows some: both must match the page.
 #[test]
 fn the_readme_and_the_guide_say_what_the_page_says() {
     let [readme, page] = [include_str!("../../../../README.md"), include_str!("../../../../docs/headlines.md")];

@@ -1,6 +1,6 @@
-//! The local socket by which a running link is changed and asked: a line of words in, a line of JSON or an error out.
+//! The local socket that controls a running link: a line of words in, a line of JSON or an error out.
 //!
-//! Each link has a socket of its own in a directory of its user's, named after its process; whoever names none means the only
+//! Each link has its own socket in its user's directory, named after its process; a command that names no link means the only
 //! one there.
 
 use crate::failure::Failure;
@@ -17,12 +17,12 @@ use std::time::Duration;
 const PREFIX: &str = "longhaul-link-";
 const SUFFIX: &str = ".sock";
 
-/// Whoever connects has this long to say a line of at most that many bytes: the link's thread does not wait for it, but
+/// A client has this long to send a line of at most that many bytes: the link's thread does not wait for it, but
 /// signals do.
 const PATIENCE: Duration = Duration::from_millis(500);
 const LINE_MAX: u64 = 4096;
 
-/// A link's end of it; the socket is removed when dropped.
+/// A link's side of the socket, which is removed on drop.
 #[derive(Debug)]
 pub struct Control {
     listener: UnixListener,
@@ -30,10 +30,10 @@ pub struct Control {
 }
 
 impl Control {
-    /// Listens on `path`, or on a name of its own.
+    /// Listens on `path`, or on the default name.
     ///
     /// # Errors
-    /// When the path cannot be used, or another link listens there.
+    /// If the path cannot be used, or another link listens there.
     pub fn listen(path: Option<&Path>) -> Result<Self, Failure> {
         let path = match path {
             Some(path) => path.to_owned(),
@@ -63,9 +63,9 @@ impl Control {
         self.listener.as_fd()
     }
 
-    /// Answers a client, if one has connected.
+    /// Answers a client if one has connected.
     pub fn serve(&self, answer: impl FnOnce(&str) -> Result<String, Failure>) {
-        // Who connects and says nothing, or goes before the answer, gets none.
+        // A client that connects and sends nothing, or leaves before the answer, gets none.
         let Ok((stream, _)) = self.listener.accept() else { return };
         let _ = serve(stream, answer);
     }
@@ -92,15 +92,15 @@ fn serve(mut stream: UnixStream, answer: impl FnOnce(&str) -> Result<String, Fai
     stream.write_all(text.as_bytes())
 }
 
-/// Whether a link left its socket behind when it was killed.
+/// Returns whether a killed link left this socket behind.
 fn is_stale(path: &Path) -> bool {
     UnixStream::connect(path).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
 }
 
-/// Asks the link at `path`, or the only one there is, and returns what it says.
+/// Sends a request to the link at `path`, or to the only one that exists, and returns its answer.
 ///
 /// # Errors
-/// When there is none, or it refuses.
+/// If there is none, or it rejects the request.
 pub fn ask(path: Option<&Path>, request: &str) -> Result<String, Failure> {
     let path = path.map_or_else(the_only_one, |path| Ok(path.to_owned()))?;
     let cannot = |error: std::io::Error| {

@@ -1,4 +1,4 @@
-//! The ends of a link as they are written: `ns=wanA,dev=wa0,addr=10.77.0.1/24`.
+//! The syntax of a link's ends: `ns=wanA,dev=wa0,addr=10.77.0.1/24`.
 
 use super::words::words;
 use crate::failure::Failure;
@@ -7,14 +7,14 @@ use profiles::units;
 
 const KEYS: [&str; 4] = ["ns", "dev", "addr", "mtu"];
 
-/// Bytes of a packet when nothing is said, and the least that IPv6 can live with (RFC 8200 §5).
+/// Default packet size in bytes; below it, the minimum for IPv6 (RFC 8200 §5).
 const MTU: u16 = 1500;
 const MTU_MIN: u16 = 1280;
 
 /// Reads `--a` or `--b`.
 ///
 /// # Errors
-/// When a word is wrong or one is missing.
+/// If a word is wrong or one is missing.
 pub fn read(option: &'static str, text: &str) -> Result<LinkEnd, Failure> {
     let mut end = LinkEnd { namespace: None, device: String::new(), addresses: Vec::new(), mtu: MTU };
     for word in words(option, text, &KEYS, &["addr"])? {
@@ -37,7 +37,7 @@ pub fn read(option: &'static str, text: &str) -> Result<LinkEnd, Failure> {
 
 fn mtu(text: &str) -> Result<u16, String> {
     let mtu = units::count(text).ok().and_then(|bytes| u16::try_from(bytes).ok()).filter(|mtu| *mtu >= MTU_MIN);
-    mtu.ok_or_else(|| format!("`{text}` is no size of packets: write {MTU_MIN} to {}", u16::MAX))
+    mtu.ok_or_else(|| format!("`{text}` is not a valid packet size: write {MTU_MIN} to {}", u16::MAX))
 }
 
 #[cfg(test)]
@@ -61,7 +61,7 @@ mod tests {
     #[test_case("dev=wa0,add=x", "--a add=x: unknown key `add`; did you mean `addr`? Keys are ns, dev, addr, mtu"; "key")]
     #[test_case("dev=wa0,dev=wa1,addr=x", "--a dev=wa1: `dev` is given twice; keep one"; "twice")]
     #[test_case("dev,addr=x", "--a dev: no value; write `dev=…`"; "value")]
-    #[test_case("dev=wa0,addr=10.77.0.1/24,mtu=576", "--a mtu=576: `576` is no size of packets: write 1280 to 65535"; "mtu")]
+    #[test_case("dev=wa0,addr=10.77.0.1/24,mtu=576", "--a mtu=576: `576` is not a valid packet size: write 1280 to 65535"; "mtu")]
     fn a_wrong_end_is_refused_by_place(text: &str, message: &str) {
         let Failure::Usage(told) = read("--a", text).unwrap_err() else { panic!("not a matter of usage") };
         assert!(told.starts_with(message), "{told}");

@@ -1,7 +1,7 @@
-//! What a killed link left behind: the namespaces that it had made, and its socket.
+//! Leftovers of a killed link: the namespaces that it had created, and its socket.
 //!
-//! A link notes what it made in a file beside its socket and keeps a lock on it. A file whose lock can be had belongs to a
-//! link that has ended, whatever process has its number by now.
+//! A link records what it created in a file beside its socket and holds a lock on it. A file without a lock belongs to a link
+//! that has ended, whatever process has its number by now.
 
 use net::{Namespace, NamespaceError};
 use nix::fcntl::{Flock, FlockArg};
@@ -11,15 +11,15 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Names of notes; the number of the process stands between, as in the name of its socket.
+/// Prefix of the records; the process number follows, as in the socket's name.
 const PREFIX: &str = "longhaul-link-";
 const SUFFIX: &str = ".made";
 const SOCKET_SUFFIX: &str = ".sock";
 
-/// Where iproute2 keeps names of namespaces.
+/// Directory where iproute2 keeps names of namespaces.
 const NAMESPACES: &str = "/run/netns";
 
-/// What a running link made; the note goes when it is dropped.
+/// What a running link created; the record is removed on drop.
 #[derive(Debug)]
 pub struct Note {
     path: PathBuf,
@@ -27,10 +27,10 @@ pub struct Note {
 }
 
 impl Note {
-    /// Notes namespaces that this process has just made.
+    /// Records namespaces that this process has just created.
     ///
     /// # Errors
-    /// When no place for the note exists.
+    /// If there is no directory for the record.
     pub fn write(made: &[String]) -> io::Result<Self> {
         Self::write_to(&runtime_dir()?, made)
     }
@@ -57,7 +57,7 @@ impl Drop for Note {
 /// # Errors
 /// When a namespace cannot be removed.
 pub fn remove() -> Result<(), NamespaceError> {
-    // Without a directory, notes do not exist.
+    // Without a directory there are no records.
     runtime_dir().map_or(Ok(()), |directory| remove_in(&directory))
 }
 
@@ -69,14 +69,14 @@ fn remove_in(directory: &Path) -> Result<(), NamespaceError> {
     };
     for path in entries.map(|entry| entry.path()).filter(is_note) {
         let Ok(file) = File::open(&path) else { continue };
-        // The lock says that its link lives.
+        // The lock shows that its link is running.
         let Ok(mut file) = Flock::lock(file, FlockArg::LockExclusiveNonblock) else { continue };
         let mut text = String::new();
         if file.read_to_string(&mut text).is_err() {
             continue;
         }
         for (name, noted) in text.lines().filter_map(|line| line.rsplit_once(' ')) {
-            // One of the same name that was made since is not ours.
+            // A namespace of the same name that was created later is not ours.
             if inode(name).is_some_and(|inode| noted.parse() == Ok(inode)) {
                 match Namespace::remove(name) {
                     Ok(()) | Err(NamespaceError::NotFound(_)) => {}
@@ -90,12 +90,12 @@ fn remove_in(directory: &Path) -> Result<(), NamespaceError> {
     Ok(())
 }
 
-/// What distinguishes a namespace from a later one of the same name.
+/// Distinguishes a namespace from a later one of the same name.
 fn inode(name: &str) -> Option<u64> {
     std::fs::metadata(Path::new(NAMESPACES).join(name)).ok().map(|metadata| metadata.ino())
 }
 
-/// Those of these namespaces that do not exist.
+/// Returns the names whose namespaces do not exist.
 pub fn missing<'n>(names: impl IntoIterator<Item = &'n Option<String>>) -> Vec<String> {
     let names = names.into_iter().flatten().cloned();
     names.filter(|name| matches!(Namespace::open(name), Err(NamespaceError::NotFound(_)))).collect()

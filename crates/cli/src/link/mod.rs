@@ -1,7 +1,7 @@
-//! `longhaul link`: two devices joined by an emulated path, until it is asked to stop; and `link set`, `link stats`, which
-//! talk to one that is running.
+//! `longhaul link`: joins two devices by an emulated path until it is stopped; `link set` and `link stats` talk to a running
+//! link.
 //!
-//! The link runs in a thread of its own, scheduled before others. This one waits for signals, for requests, and for the end.
+//! The link runs in a separate thread with higher priority. This one waits for signals, for requests, and for the end.
 
 mod control;
 mod ends;
@@ -35,8 +35,9 @@ use tell::View;
 pub struct LinkArgs {
     #[command(subcommand)]
     command: Option<LinkCommand>,
-    /// One end: dev=NAME,addr=ADDRESS/PREFIX and, if wanted, ns=NAMESPACE, more addr=, mtu=BYTES. The device is created, and
-    /// so is the namespace unless it is there; what was created is removed at the end. IPv6 is off where no IPv6 address is given.
+    /// One end: dev=NAME,addr=ADDRESS/PREFIX and optionally ns=NAMESPACE, more addr=, mtu=BYTES. The device is created, and so is
+    /// the namespace unless it exists; both are removed at the end if they were created. IPv6 is off unless an IPv6 address is
+    /// given.
     #[arg(long, value_name = "KEY=VALUE,…", required = true)]
     a: Option<String>,
     /// The other end.
@@ -44,16 +45,16 @@ pub struct LinkArgs {
     b: Option<String>,
     #[command(flatten)]
     directions: Directions,
-    /// Where the random streams start.
+    /// Seed of the random streams.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// End after this time, as 10s or 500ms; seconds without a unit.
+    /// End after this time, for example 10s or 500ms; seconds without a unit.
     #[arg(long = "for", visible_alias = "seconds", value_name = "DURATION")]
     lasting: Option<String>,
-    /// Write what passes both ends to a file, as pcapng.
+    /// Write the packets at both ends to a file, as pcapng.
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
-    /// Where to listen for `link set` and `link stats` [default: longhaul-link-PID.sock in /run, or in XDG_RUNTIME_DIR unless root].
+    /// Socket for `link set` and `link stats` [default: longhaul-link-PID.sock in /run, or in XDG_RUNTIME_DIR unless root].
     #[arg(long, value_name = "PATH")]
     control: Option<PathBuf>,
 }
@@ -61,7 +62,7 @@ pub struct LinkArgs {
 /// What happens to packets.
 #[derive(Args, Clone, Debug)]
 struct Directions {
-    /// From a to b: rate=100mbit (none without it), delay=50ms, buffer=1bdp (of both delays; or bytes as 64kB, or 400pkt),
+    /// From a to b: rate=100mbit (unlimited without it), delay=50ms, buffer=1bdp (of both delays; or bytes as 64kB, or 400pkt),
     /// loss=1%, jitter=1ms, reorder=1%/5ms/late (or early; or 4x8/2ms/queues), duplicate=1%.
     #[arg(long, value_name = "KEY=VALUE,…")]
     ab: Option<String>,
@@ -72,7 +73,7 @@ struct Directions {
 
 #[derive(Clone, Debug, Subcommand)]
 enum LinkCommand {
-    /// Change a running link; what is on its way arrives as it would have.
+    /// Change a running link; packets in flight are not affected.
     Set {
         #[command(flatten)]
         directions: Directions,
@@ -80,7 +81,7 @@ enum LinkCommand {
         #[arg(long, value_name = "PATH")]
         control: Option<PathBuf>,
     },
-    /// Ask a running link what went through.
+    /// Show a running link's statistics.
     Stats {
         /// The link's socket, if several are running.
         #[arg(long, value_name = "PATH")]
@@ -91,7 +92,7 @@ enum LinkCommand {
 /// Runs the command.
 ///
 /// # Errors
-/// When an option is wrong, a privilege is missing, or a device fails.
+/// If an option is wrong, a privilege is missing, or a device fails.
 pub fn run(args: &LinkArgs) -> Result<(), Failure> {
     match &args.command {
         Some(LinkCommand::Set { directions, control }) => set(directions, control.as_deref()),
@@ -122,7 +123,7 @@ fn emulate(args: &LinkArgs) -> Result<(), Failure> {
              the link; give one end `ns=NAME`"
         );
     }
-    // Signals are redirected before any thread is started.
+    // Signals are redirected before any thread starts.
     let signals = signals().map_err(|error| Failure::Failed(format!("signals: {error}")))?;
     let names = format!("{a}, {b}");
     let pcap = args.pcap.as_deref().map(create).transpose()?;
@@ -138,7 +139,7 @@ fn emulate(args: &LinkArgs) -> Result<(), Failure> {
     let mut running = Running::start(link, paths, View::new())?;
     let ready = output::write(&format!("READY {names}, control {}\n", control.path().display()));
     let served = ready.and_then(|()| running.serve(&signals, &control, until));
-    // However it ended, what was made has to be removed.
+    // However the link ended, remove what it created.
     let report = running.finish()?;
     served?;
     if report.unmodelled_drops() > 0 {
@@ -154,11 +155,11 @@ fn emulate(args: &LinkArgs) -> Result<(), Failure> {
     }
 }
 
-/// Makes a file that no other user can read: it is to hold what passes between others.
+/// Creates a file that no other user can read: it will hold other people's traffic.
 fn create(path: &Path) -> Result<File, Failure> {
     let private = || {
         let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-        // It may have been there; a pipe or a terminal stays as it is.
+        // The file may exist; a pipe or a terminal stays unchanged.
         if file.metadata()?.is_file() {
             file.set_permissions(Permissions::from_mode(0o600))?;
         }
@@ -169,7 +170,7 @@ fn create(path: &Path) -> Result<File, Failure> {
     })
 }
 
-/// A bare number is meant in seconds.
+/// A bare number is in seconds.
 fn lasting(text: &str) -> Result<Duration, Failure> {
     let with_unit =
         if text.trim().ends_with(|c: char| c.is_ascii_digit()) { format!("{text}s") } else { text.to_owned() };
@@ -185,7 +186,7 @@ fn signals() -> nix::Result<SignalFd> {
     SignalFd::with_flags(&ours, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
 }
 
-/// Whose fault the missing link is: the command line's and the machine's set-up, or the moment's.
+/// Classifies a failure to make the link: by the command line or the machine's set-up, or by a temporary condition.
 fn cannot(error: LinkError) -> Failure {
     match &error {
         LinkError::Namespace(_) | LinkError::ByPosition => Failure::usage(error),
@@ -199,13 +200,13 @@ fn cannot(error: LinkError) -> Failure {
 struct Running {
     handle: LinkHandle,
     thread: JoinHandle<Result<LinkReport, LinkError>>,
-    /// At its end when the thread is.
+    /// Reaches end of file when the thread ends.
     alive: UnixStream,
     paths: Paths,
     view: View,
 }
 
-/// Between two looks of the view.
+/// Interval between two updates of the view.
 const VIEW: Duration = Duration::from_millis(250);
 
 /// Whether to go on.
@@ -226,14 +227,14 @@ impl Running {
             report
         });
         let running = Self { handle, thread, alive, paths, view };
-        // The link runs when it answers; if it does not, the end says why.
+        // An answer shows that the link runs; without one, the end will give the reason.
         if let Some(report) = running.handle.report() {
             warn(report.scheduling);
         }
         Ok(running)
     }
 
-    /// Does what comes up, until it is time to stop.
+    /// Handles requests and signals until it is time to stop.
     fn serve(&mut self, signals: &SignalFd, control: &Control, until: Option<Instant>) -> Result<(), Failure> {
         loop {
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
@@ -298,7 +299,7 @@ impl Running {
         Ok(String::new())
     }
 
-    /// Stops the link, if it has not ended; what it says about it.
+    /// Stops the link, if it has not ended; returns its report.
     fn finish(self) -> Result<LinkReport, Failure> {
         self.handle.stop();
         let ended = self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

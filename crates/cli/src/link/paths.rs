@@ -1,7 +1,7 @@
-//! The two directions of a link as they are written: `rate=100mbit,delay=50ms,buffer=1bdp,reorder=1%/5ms/late`.
+//! The syntax of a link's two directions: `rate=100mbit,delay=50ms,buffer=1bdp,reorder=1%/5ms/late`.
 //!
-//! Rates, buffers, loss, jitter and reordering are read as the lab reads them. A buffer in bandwidth-delay products is one of
-//! the round trip, so the two directions are looked at together, and again when one of them changes.
+//! The lab's parsers read rates, buffers, loss, jitter and reordering. A buffer in bandwidth-delay products refers to the round
+//! trip, so the two directions are evaluated together, and again when one of them changes.
 
 use super::words::{Word, words};
 use crate::failure::Failure;
@@ -13,21 +13,21 @@ use profiles::units::{self, Misread};
 
 const KEYS: [&str; 7] = ["rate", "delay", "buffer", "loss", "jitter", "reorder", "duplicate"];
 
-/// The least that a buffer holds when its size is not given: a short path has less than a packet between its ends.
+/// Minimum default buffer: a short path holds less than a packet between its ends.
 const BUFFER_LEAST: u64 = 64_000;
 
-/// One direction, settings as they were written.
+/// One direction, with the settings as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Direction {
     rate: Option<Rate>,
     delay: Duration,
-    /// Loss, jitter, reordering, and the buffer if one was asked for.
+    /// Loss, jitter, reordering, and the buffer if one was given.
     point: Point,
     buffer: Asked,
     duplicate: Option<Ratio>,
 }
 
-/// Whether the user asked for it.
+/// Whether the user set it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Asked {
     #[default]
@@ -44,10 +44,10 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// Changes what `--ab` and `--ba` name, and leaves the rest; nothing at all when a word is wrong.
+    /// Changes what `--ab` and `--ba` name, and keeps the rest; changes nothing if a word is wrong.
     ///
     /// # Errors
-    /// When a word is wrong or does not fit the others.
+    /// If a word is wrong or does not fit the others.
     pub fn change(&mut self, ab: Option<&str>, ba: Option<&str>) -> Result<(), Failure> {
         let mut changed = self.clone();
         changed.ab.change("--ab", ab.unwrap_or_default())?;
@@ -60,7 +60,7 @@ impl Paths {
     /// The paths.
     ///
     /// # Errors
-    /// When a buffer holds no packet.
+    /// If a buffer holds no packet.
     pub fn specs(&self) -> Result<[(Way, PathSpec); 2], Failure> {
         let round_trip = self.ab.delay + self.ba.delay;
         Ok([(Way::Ab, self.ab.spec(round_trip)?), (Way::Ba, self.ba.spec(round_trip)?)])
@@ -85,7 +85,7 @@ impl Direction {
         Ok(())
     }
 
-    /// `1%/5ms/late`, where the share may be a fraction itself, or `4x8/2ms/queues`.
+    /// `1%/5ms/late`, where the share may itself be a fraction, or `4x8/2ms/queues`.
     fn reorder(&mut self, text: &str) -> Result<(), Refusal> {
         set(&mut self.point, "path.reorder.probability", "0")?;
         set(&mut self.point, "path.reorder.queues", "none")?;
@@ -124,14 +124,14 @@ impl Direction {
     }
 }
 
-/// Bytes of a packet on most links.
+/// Bytes of a full packet on most links.
 const PACKET: u64 = 1_500;
 
 fn rate(text: &str) -> Result<Option<Rate>, Misread> {
     if text.eq_ignore_ascii_case("none") { Ok(None) } else { units::rate(text).map(Some) }
 }
 
-/// A setting of the lab's.
+/// Applies one of the lab's settings.
 fn set(point: &mut Point, key: &str, text: &str) -> Result<(), Refusal> {
     Key::find(key).expect("the lab has this key").set(point, text).map(drop)
 }
@@ -223,13 +223,13 @@ mod tests {
 
     #[test_case("rate=100mbyte", "--ab rate=100mbyte: `100mbyte` is not a valid rate: use"; "rate")]
     #[test_case("delay=50", "--ab delay=50: `50` is not a valid duration: use"; "delay")]
-    #[test_case("buffer=big", "--ab buffer=big: `big` is no size of a buffer: write for example `1bdp`"; "buffer")]
+    #[test_case("buffer=big", "--ab buffer=big: `big` is not a valid buffer size: write for example `1bdp`"; "buffer")]
     #[test_case("rate=1mbit,buffer=1bdp", "--ab buffer=1bdp: that is 0 bytes and holds no packet; write"; "no product")]
     #[test_case("loss=2", "--ab loss=2: `2` is not a share between 0 and 1: use"; "loss")]
     #[test_case("jitter=x", "--ab jitter=x: `x` is not a valid duration: use"; "jitter")]
     #[test_case("reorder=1%", "--ab reorder=1%: `1%` says not which, how long and how: write for example `1%/5ms/late`"; "reorder")]
-    #[test_case("reorder=1%/5ms/sideways", "--ab reorder=1%/5ms/sideways: `sideways` is no mode of reordering: write"; "mode")]
-    #[test_case("reorder=4/2ms/queues", "--ab reorder=4/2ms/queues: `4/2ms` is no set of queues: write for example `4x8/2ms`"; "queues")]
+    #[test_case("reorder=1%/5ms/sideways", "--ab reorder=1%/5ms/sideways: `sideways` is not a valid reordering mode: write"; "mode")]
+    #[test_case("reorder=4/2ms/queues", "--ab reorder=4/2ms/queues: `4/2ms` is not a valid set of queues: write for example `4x8/2ms`"; "queues")]
     #[test_case("dealy=5ms", "--ab dealy=5ms: unknown key `dealy`; did you mean `delay`? Keys are rate, delay"; "key")]
     #[test_case("delay=5ms,delay=6ms", "--ab delay=6ms: `delay` is given twice; keep one"; "twice")]
     fn a_wrong_path_is_refused_by_place(text: &str, message: &str) {

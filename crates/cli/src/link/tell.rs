@@ -1,11 +1,11 @@
-//! What a link reports: JSON for programs, a view on a terminal for people.
+//! Reports of a link: JSON for programs, a view on a terminal for people.
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use net::{DirectionReport, LinkReport};
 use serde_json::{Value, json};
 use std::io::IsTerminal;
 
-/// The whole report as one object.
+/// Returns the whole report as one object.
 pub fn object(report: &LinkReport) -> Value {
     let late = &report.lateness;
     json!({
@@ -43,7 +43,7 @@ fn direction(report: &DirectionReport) -> Value {
     })
 }
 
-/// A line for each direction on a terminal; nothing elsewhere.
+/// One line per direction on a terminal; no output elsewhere.
 pub struct View {
     screen: MultiProgress,
     lines: Option<[ProgressBar; 2]>,
@@ -68,7 +68,7 @@ impl View {
         self.lines.is_some()
     }
 
-    /// Shows what happened since the last time.
+    /// Shows the changes since the last call.
     pub fn show(&mut self, report: LinkReport) {
         let Some(lines) = &self.lines else { return };
         let seconds = report.elapsed.saturating_sub(self.before.elapsed).as_nanos() as f64 / 1e9;
@@ -80,12 +80,12 @@ impl View {
         self.before = report;
     }
 
-    /// Makes room on the terminal for something else to be written.
+    /// Clears the view while other text is written.
     pub fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         self.screen.suspend(write)
     }
 
-    /// Leaves the terminal as it was.
+    /// Restores the terminal.
     pub fn close(&self) {
         self.lines.iter().flatten().for_each(ProgressBar::finish_and_clear);
     }

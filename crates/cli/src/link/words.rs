@@ -1,4 +1,4 @@
-//! `key=value,key=value`, as the options of `longhaul link` are written, and complaints that name the place.
+//! Parses `key=value,key=value`, the syntax of `longhaul link`'s options; errors name the place.
 
 use crate::failure::Failure;
 use profiles::nearest;
@@ -6,30 +6,30 @@ use profiles::nearest;
 /// One `key=value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// The option that it stood in: `--ab`.
+    /// The option that contains it: `--ab`.
     option: &'static str,
     /// In lower case.
     pub key: String,
-    /// As it was written.
+    /// As written.
     pub value: String,
 }
 
 impl Word {
-    /// A complaint about this word.
+    /// Returns an error about this word.
     pub fn wrong(&self, problem: impl std::fmt::Display) -> Failure {
         Failure::usage(format!("{} {}={}: {problem}", self.option, self.key, self.value))
     }
 
-    /// The same, for a function that says what is wrong.
+    /// The same, for a parser that returns the problem.
     pub fn read<T, E: std::fmt::Display>(&self, read: impl FnOnce(&str) -> Result<T, E>) -> Result<T, Failure> {
         read(&self.value).map_err(|problem| self.wrong(problem))
     }
 }
 
-/// Takes an option apart. Keys must be `known`, and but for `repeated` stand once.
+/// Splits an option. Keys must be `known` and, except for those `repeated`, occur once.
 ///
 /// # Errors
-/// At the first word that is wrong.
+/// At the first wrong word.
 pub fn words(option: &'static str, text: &str, known: &[&str], repeated: &[&str]) -> Result<Vec<Word>, Failure> {
     let mut words: Vec<Word> = Vec::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {

@@ -1,4 +1,4 @@
-//! Above a table: in which leaves each arm differs from the reference.
+//! The text above a table: the leaves in which each arm differs from the reference.
 
 use super::text::{NOTHING, paragraph};
 use lab::Plan;
@@ -9,7 +9,7 @@ use lab::spec::{ArmKind, ArmSpec};
 /// Differences beyond this number are counted, not listed: profiles of different systems differ in dozens of leaves.
 const LISTED: usize = 12;
 
-/// A paragraph per arm; nothing when there is only the reference.
+/// Returns one paragraph per arm; nothing if there is only the reference.
 pub(super) fn differences(plan: &Plan) -> String {
     let Some((reference, arms)) = plan.arms.split_first() else { return String::new() };
     if arms.is_empty() {
@@ -52,7 +52,7 @@ pub fn listed(differences: &Differences) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// How many leaves, and where they are listed.
+/// Returns how many leaves differ, and how to list them.
 fn counted(reference: &Arm, arm: &Arm, leaves: usize) -> String {
     let names = [reference, arm].map(|arm| arm.spec.profile().map_or("", |profile| profile.name.as_str()));
     let plain = |arm: &Arm| own_leaves(&arm.spec).is_empty();

@@ -1,11 +1,11 @@
-//! Words beside numbers: paragraphs as wide as a terminal, and what stands for an absent number.
+//! Text beside numbers: paragraphs as wide as a terminal, and the replacement for a missing number.
 
-/// What a reader's terminal is expected to have.
+/// The assumed width of a terminal.
 pub const WIDTH: usize = 100;
-/// What stands where a number does not exist.
+/// Replaces a number that does not exist.
 pub const NOTHING: &str = "–";
 
-/// Words in lines that end before the last column; the first line begins with `first`, the others with as many spaces.
+/// Wraps words before the last column; the first line begins with `first`, the others with as many spaces.
 pub fn paragraph(first: &str, sentence: &str) -> String {
     let indent = " ".repeat(first.chars().count());
     let (mut text, mut line) = (String::new(), first.to_owned());

@@ -1,8 +1,8 @@
-//! How systems are configured to use a window.
+//! How to configure systems for a window.
 //!
-//! Sources: `ip-sysctl` of the Linux kernel (a buffer is counted with its overhead, of which half is assumed here); Microsoft's
-//! guide to TCP tuning (levels and their shifts); Microsoft's knowledge base on TCP in Windows 2000 (names, a range up to TCP's
-//! largest window, and that scaling has to be switched on for more than 64 K).
+//! Sources: `ip-sysctl` of the Linux kernel (a buffer includes its overhead, of which half is assumed here); Microsoft's guide to
+//! TCP tuning (levels and their shifts); Microsoft's knowledge base on TCP in Windows 2000 (names, a range up to TCP's largest
+//! window, and that scaling has to be enabled for more than 64 K).
 
 /// Levels of receive-window auto-tuning, with the shift that each negotiates.
 const LEVELS: [(&str, &str, u32); 2] = [("Normal", "normal", 8), ("Experimental", "experimental", 14)];
@@ -16,7 +16,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// For a window of so many bytes, which takes this shift.
+    /// Returns the settings for a window of `window` bytes, which needs this shift.
     pub fn of(window: u64, shift: u32) -> Self {
         Self { linux: linux(window, shift), windows: windows(window), windows_2000: windows_2000(window, shift) }
     }
@@ -40,7 +40,7 @@ fn section(title: &str, lines: &[String]) -> String {
 }
 
 fn linux(window: u64, shift: u32) -> Vec<String> {
-    // Buffers are counted with what surrounds the payload.
+    // Buffers include the overhead around the payload.
     let most = (2 * window).max(131_072);
     let mut lines = vec![
         format!("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {most}\""),

@@ -1,4 +1,4 @@
-//! The note's examples to the digit, and what is refused.
+//! The note's examples to the digit, and the values that are rejected.
 
 use super::*;
 use test_case::test_case;

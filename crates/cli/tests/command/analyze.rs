@@ -1,10 +1,10 @@
-//! `longhaul analyze`: what it says of captures, and how it ends when something is wrong with them.
+//! `longhaul analyze`: its reports about captures, and its exit when a capture is damaged.
 
 use crate::{longhaul, text_of};
 use std::path::PathBuf;
 use test_case::test_case;
 
-/// A capture of the kept corpus: one flow with a needless retransmission, a probe, a timeout and a closed window.
+/// A capture of the stored corpus: one flow with a needless retransmission, a probe, a timeout and a closed window.
 fn kept(name: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/captures").join(name);
     text_of(&path).to_owned()
@@ -88,5 +88,5 @@ fn what_cannot_be_read_is_refused() {
     }
     let ended = longhaul(&["analyze", &kept("gzip.bin"), "--flow", "9"]);
     assert_eq!(ended.code, Some(2));
-    assert!(ended.stderr.starts_with("error: --flow 9: there is no such flow"), "{}", ended.stderr);
+    assert!(ended.stderr.starts_with("error: --flow 9: no such flow"), "{}", ended.stderr);
 }

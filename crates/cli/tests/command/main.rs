@@ -1,4 +1,4 @@
-//! The real program, from the outside: what it prints, where, and how it exits.
+//! The real program, from the outside: its output, where it goes, and its exit codes.
 
 mod analyze;
 #[path = "../outside/program.rs"]
@@ -27,7 +27,7 @@ fn replay_of(stderr: &str) -> &str {
     stderr.lines().find_map(|line| line.trim_start().strip_prefix("replay: ")).unwrap_or_else(|| panic!("{stderr}"))
 }
 
-/// Runs a command line as a user would who pasted it.
+/// Runs a command line as if a user had pasted it.
 fn paste(line: &str) -> Ended {
     Command::new("sh").args(["-c", line]).stdin(Stdio::null()).output().expect("there is a shell").into()
 }

@@ -1,4 +1,4 @@
-//! What `longhaul` prints when it is asked for something that exists.
+//! The output of `longhaul` for valid requests.
 
 use crate::{SMALL, ab, command, longhaul, paste, replay_of, text_of};
 use serde_json::Value;
@@ -73,7 +73,7 @@ fn the_last_line_on_stderr_sums_up_and_processor_time_stands_before_it() {
 
 #[test]
 fn the_table_tells_what_is_known_and_fits_into_a_hundred_columns() {
-    // With a value set, by hand, what the experiment expects is not checked.
+    // With a value set by hand, the experiment's expectations are not checked.
     let ended = longhaul(&[
         "ab",
         "reorder",
@@ -245,7 +245,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
 fn lists_are_told(arguments: &[&str], expected: &str) {
     let ended = longhaul(arguments);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
-    // How wide the columns are hangs on the longest word in them.
+    // The width of the columns depends on their longest word.
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words(&ended.stdout).contains(&words(expected)), "{}", ended.stdout);
 }

@@ -1,4 +1,4 @@
-//! Wrong usage: one clear message on stderr — what, where, what would be right — and exit code 2.
+//! Wrong usage: one clear message on stderr — problem, place, remedy — and exit code 2.
 
 use crate::{ab, longhaul, text_of};
 use test_case::test_case;
@@ -12,20 +12,20 @@ fn refused(arguments: &[&str], message: &str) {
     assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
 }
 
-#[test_case(&["ab", "wam"], "there is no experiment `wam`: did you mean `wan`? Built in are dsack, hystart, jitter, lan-reorder, lost-retransmit, nic-reorder, prr, reassembly, reorder, reorder-early, smb, tail-loss, wan, window"; "experiment")]
+#[test_case(&["ab", "wam"], "unknown experiment `wam`: did you mean `wan`? Built in are dsack, hystart, jitter, lan-reorder, lost-retransmit, nic-reorder, prr, reassembly, reorder, reorder-early, smb, tail-loss, wan, window"; "experiment")]
 #[test_case(&["ab", "no/such.toml"], "cannot read the experiment `no/such.toml`: "; "file")]
 #[test_case(&["ab", "wan", "--set", "path.rt=25ms"], "--set path.rt=25ms: unknown key `path.rt`; did you mean `path.rtt`?"; "key")]
 #[test_case(&["ab", "wan", "--set", "path.rtt=25"], "--set path.rtt=25: `25` is not a valid duration; use a number and one of ns, us, ms, s, min, h"; "unit")]
 #[test_case(&["ab", "wan", "--set", "path.rtt=25ms,x"], "--set path.rtt=25ms,x: `x` is not a valid duration; use"; "unit in a list")]
 #[test_case(&["ab", "wan", "--set", "longhaul.rto.mim=1s"], "--set longhaul.rto.mim=1s: unknown key `longhaul.rto.mim`; did you mean `longhaul.rto.min`?"; "leaf")]
 #[test_case(&["ab", "wan", "--set", "longhaul.rto.min=90s"], "arm longhaul: rto.initial: must lie between rto.min and rto.max; "; "values together")]
-#[test_case(&["ab", "wan", "--arms", "longhual"], "--arms longhual: there is no arm or profile `longhual`; did you mean `longhaul`?"; "arm")]
+#[test_case(&["ab", "wan", "--arms", "longhual"], "--arms longhual: unknown arm or profile `longhual`; did you mean `longhaul`?"; "arm")]
 #[test_case(&["ab", "wan", "--arms", "longhaul,kernel:bbr"], "arm kernel:bbr: only profiles can be simulated; make the runs in real time with `--backend netns`"; "kernel in the simulator")]
 #[test_case(&["ab", "wan", "--arms", "kernel:tahoe"], "--arms kernel:tahoe: no arm `kernel:tahoe`; the kernel's are `kernel:cubic`, "; "kernel arm")]
-#[test_case(&["ab", "wan", "--run", "9/longhaul/1"], "--run 9/longhaul/1: there is no such run; cells are 1 to 8, arms "; "run")]
+#[test_case(&["ab", "wan", "--run", "9/longhaul/1"], "--run 9/longhaul/1: no such run; cells are 1 to 8, arms "; "run")]
 #[test_case(&["ab", "wan", "--out", "/dev/null/below"], "--out: cannot write `/dev/null/below`: "; "out")]
 #[test_case(&["ab", "wan", "--run", "1/longhaul/1", "--trace", "/dev/null/x"], "--trace: cannot write `/dev/null/x`: "; "trace")]
-#[test_case(&["profiles", "server-2021"], "there is no profile `server-2021`: did you mean `server-2022`?"; "profile")]
+#[test_case(&["profiles", "server-2021"], "unknown profile `server-2021`: did you mean `server-2022`?"; "profile")]
 #[test_case(&["view", "no/such"], "`no/such`: No such file or directory (os error 2); `longhaul run EXPERIMENT --trace DIR` makes"; "trace to view")]
 #[test_case(&["link", "--a", "dev=wa0", "--b", "dev=wb0"], "--a dev=wa0: `addr=ADDRESS/PREFIX` is missing, as in dev=wa0,addr="; "end of a link")]
 #[test_case(&["link", "--a", "dev=wa0,addr=10.77.0.1/24", "--b", "dev=wb0,addr=10.77.0.2/24", "--ba", "rate=10mbyte"], "--ba rate=10mbyte: `10mbyte` is not a valid rate: use"; "rate of a link")]
@@ -73,6 +73,6 @@ fn a_results_file_of_something_else_is_refused_and_left_alone() {
     std::fs::write(&path, "{\"mine\": true}\n").unwrap();
     let ended = ab("wan", &["--out", text_of(directory.path())]);
     assert_eq!(ended.code, Some(2));
-    assert!(ended.stderr.contains("line 1 is no result of longhaul"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("line 1 is not a longhaul result"), "{}", ended.stderr);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"mine\": true}\n");
 }

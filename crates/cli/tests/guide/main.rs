@@ -1,7 +1,7 @@
-//! The commands that the README and the pages of `docs/guide` show do what these say.
+//! Tests that the commands in the README and the pages of `docs/guide` work as shown.
 //!
-//! Each page is a session of a shell in a directory of its own; `page` says what a page may hold. A block that is not run (for root, or
-//! slow) has its options compared with `--help`, so that a renamed option is found, too.
+//! Each page is a shell session in a separate directory; `page` defines what a page may contain. A block that is not run (for
+//! root, or slow) has its options compared with `--help`, so that a renamed option is found too.
 
 #[path = "../outside/program.rs"]
 mod outside;
@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread;
 
-/// Words behind `console` of blocks that are not run: they need root, long, or a program that is not ours.
+/// Words after `console` of blocks that are not run: they need root, a long time, or a program that is not ours.
 const NOT_RUN: [&str; 3] = ["root", "slow", "tools"];
 
-/// How pages call the program when it is not installed.
+/// How pages run the program when it is not installed.
 const FROM_SOURCE: &str = "cargo run --release -- ";
 
 #[test]
@@ -41,7 +41,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// Goes through a page from its top; returns what it says that is not so.
+/// Runs a page from its top; returns its errors.
 fn session(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).expect("pages are text");
     let name = path.file_name().expect("a page has a name").to_string_lossy();
@@ -64,7 +64,7 @@ fn session(path: &Path) -> Vec<String> {
     complaints
 }
 
-/// Runs a command as a reader would who pasted it; complains of how it ends, or of what it prints.
+/// Runs a command as if a reader had pasted it; reports a wrong exit code or output.
 fn run(command: &Command<'_>, directory: &Path) -> Option<String> {
     let line = command.line.replace(FROM_SOURCE, "longhaul ");
     let program = Path::new(env!("CARGO_BIN_EXE_longhaul")).parent().expect("a program lies in a directory");
@@ -80,7 +80,7 @@ fn run(command: &Command<'_>, directory: &Path) -> Option<String> {
     differs.then(|| format!("`{line}` is shown with\n{}\nand prints\n{}", command.shown.join("\n"), ended.stdout))
 }
 
-/// Complains of an option of ours that `--help` does not know.
+/// Reports an option of ours that `--help` does not know.
 fn unknown_options(line: &str) -> Option<String> {
     let ours = line.strip_prefix(FROM_SOURCE).or_else(|| line.strip_prefix("longhaul "))?;
     let words: Vec<&str> = ours.split_whitespace().collect();
@@ -91,7 +91,7 @@ fn unknown_options(line: &str) -> Option<String> {
         help = longhaul(&[command, below, "--help"]);
     }
     if help.code != Some(0) {
-        return Some(format!("`longhaul {ours}`: there is no such command"));
+        return Some(format!("`longhaul {ours}`: no such command"));
     }
     let known: Vec<&str> = help.stdout.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').collect();
     let options = words.iter().filter(|word| word.starts_with("--")).map(|word| word.split('=').next().unwrap_or(word));

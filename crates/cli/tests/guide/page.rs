@@ -1,5 +1,5 @@
-//! What a page of the guide holds: ```` ```console ```` blocks, whose commands begin with `$ ` or, for root, `# `, and end where a line
-//! does not end with `\`; behind a command what it prints. And files: ```` ```toml NAME ````.
+//! The contents of a guide page: ```` ```console ```` blocks, whose commands begin with `$ ` or, for root, `# `, and end with a
+//! line without a final `\`, followed by their output. And files: ```` ```toml NAME ````.
 
 /// A block of a page.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,11 +13,11 @@ pub enum Part<'p> {
 /// A command of a page.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Command<'p> {
-    /// Of the page, from 1.
+    /// Line of the page, from 1.
     pub number: usize,
-    /// What is typed, in one line.
+    /// The typed command, in one line.
     pub line: String,
-    /// What the page shows of the answer.
+    /// The part of the output that the page shows.
     pub shown: Vec<&'p str>,
 }
 

@@ -1,8 +1,8 @@
-//! Whether what a page shows is what a command prints: line by line, where `…` stands for lines, or for a part of a line.
+//! Compares what a page shows with a command's output: line by line, where `…` stands for lines, or for a part of a line.
 
 const LEFT_OUT: &str = "…";
 
-/// Whether `printed` is what `shown` shows.
+/// Returns whether `printed` matches `shown`.
 pub fn is_of(shown: &[&str], printed: &[&str]) -> bool {
     match (shown.split_first(), printed.split_first()) {
         (None, rest) => rest.is_none(),

@@ -15,7 +15,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Captures what passes `interface` on the router; has begun when this returns.
+    /// Captures the packets on `interface` of the router; returns once the capture has started.
     pub fn start(lab: &Lab, interface: &str) -> Self {
         let installed = Command::new("tshark").arg("-v").output().is_ok();
         assert!(installed, "this test needs `tshark` as an independent reader: apt-get install -y tshark");
@@ -31,7 +31,7 @@ impl Capture {
         while !file.exists() {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
-        // What else it says is read, so that it never blocks.
+        // The rest of its output is read, so that it never blocks.
         std::thread::spawn(move || said.for_each(drop));
         Self { child, file, _directory: directory }
     }

@@ -1,4 +1,4 @@
-//! Ends that are not what was asked for: a stream of another length, and Ctrl-C. What is kept, what is said, what the peer sees.
+//! Ends that differ from the request: a stream of another length, and Ctrl-C. What is kept, what is reported, what the peer sees.
 
 use crate::netns::Lab;
 use crate::{V4, longhaul, own, wait_until};
@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 use test_case::test_case;
 
-/// A peer that waits for a timer of its own waits longer than this.
+/// Shorter than a peer waits for its own timer.
 const SOON: Duration = Duration::from_secs(10);
 
 #[test_case("9kB"; "longer")]
@@ -72,7 +72,7 @@ fn an_interrupted_server_resets_every_open_connection(service: &str, port: u16) 
     let mut server = longhaul(&lab, &["serve", service], V4, "");
     server.ready();
     let clients = lab.peer.waiting_clients(own(V4, port), CLIENTS);
-    // A client's connection is open a round trip before the server's.
+    // A client's connection opens a round trip before the server's.
     std::thread::sleep(Duration::from_millis(500));
     let interrupted = Instant::now();
     server.interrupt();

@@ -4,10 +4,10 @@
 //!  namespace R                                               namespace P
 //!  longhaul (10.9.0.2) ── TUN lh0 ── kernel, forwarding ── veth ── the kernel's TCP (10.8.0.2)
 //! ```
-//! What is checked: every byte of the stream by its position, both sides' checksums, how connections end, and, by an
-//! independent reader, that no packet of ours is malformed. Loss is made by our own hops inside the loop.
+//! Checked are every byte of the stream by its position, both sides' checksums, how connections end and, with an independent
+//! reader, that none of our packets is malformed. Our own hops inside the loop cause the loss.
 //!
-//! This needs root, /dev/net/tun, `ip` and `tshark`. Where something is missing the tests fail and name it; they do not
+//! This needs root, /dev/net/tun, `ip` and `tshark`. If something is missing the tests fail and name it; they do not
 //! skip.
 
 mod capture;
@@ -28,7 +28,7 @@ use test_case::test_case;
 /// Bytes of a transfer.
 const BYTES: u64 = 100_000_000;
 
-/// Where our own stack is.
+/// The address of our own stack.
 const V4: &str = "10.9.0.2/24";
 const V6: &str = "fd09::2/64";
 
@@ -62,7 +62,7 @@ fn the_kernel_gets_exactly_what_longhaul_sends(cidr: &str, options: &str) {
     assert!(!lossy || summary.number("/bytes_retransmitted") > 0, "nothing was repaired: {summary:?}");
 }
 
-/// The trace of a transfer over a real network agrees with its counters, and is looked at like any other.
+/// The trace of a transfer over a real network agrees with its counters, and can be viewed like any other.
 #[test]
 fn a_transfer_to_the_kernel_leaves_a_trace() {
     let (lab, directory) = (Lab::new(), tempfile::tempdir().unwrap());
@@ -83,7 +83,7 @@ fn a_transfer_to_the_kernel_leaves_a_trace() {
             again += if retransmit > 0 { len.into() } else { 0 };
         }
     }
-    // The FIN takes a sequence number, and is not payload.
+    // The FIN occupies a sequence number, but is not payload.
     assert!((1..=3).contains(&(sent - summary.number("/bytes_sent"))), "{sent} bytes: {summary:?}");
     assert!(again > 0 && again - summary.number("/bytes_retransmitted") <= 2, "{again} bytes: {summary:?}");
     let page = directory.path().join("page.html");
@@ -108,7 +108,7 @@ fn longhaul_gets_exactly_what_the_kernel_sends(cidr: &str, options: &str) {
     assert!(!options.contains("--loss") || sent.retransmitted > 100, "only {} were lost", sent.retransmitted);
 }
 
-/// The kernel is the router of a path that is narrower than both ends: it says so, and what was too large is sent again.
+/// The kernel routes over a path narrower than both ends: it reports that, and the large segments are retransmitted.
 #[test_case(V4, "--offload off", 1400; "version four")]
 #[test_case(V4, "--offload on", 1400; "version four with offload")]
 #[test_case(V4, "--offload off --loss 1% --seed 3", 1000; "version four with loss")]
@@ -128,7 +128,7 @@ fn a_path_narrower_than_both_ends_is_discovered(cidr: &str, options: &str, mtu: 
     }
 }
 
-/// What is too large vanishes without a word.
+/// Large packets vanish without a report.
 #[test_case(V4; "version four")]
 #[test_case(V6; "version six")]
 fn a_black_hole_is_got_out_of_by_searching(cidr: &str) {

@@ -1,4 +1,4 @@
-//! A thousand kernel clients at once: what our driver takes for lost although it only waits in the device.
+//! A thousand kernel clients at once: segments that our driver marks lost although they only wait in the device.
 
 use crate::netns::Lab;
 use crate::peer::counter;
@@ -13,15 +13,15 @@ use std::time::{Duration, Instant};
 const CLIENTS: usize = 1000;
 const BYTES: usize = 50_000;
 
-/// Duplicate segments that the kernel may report, all clients together. Timers that are served before the frames that wait in the
-/// device make more than a thousand, whatever else the machine does.
+/// Duplicate segments that the kernel may report, all clients together. Serving timers before the frames that wait in the device
+/// causes more than a thousand, whatever else the machine does.
 const DUPLICATES: u64 = 10;
 
-/// The best of so many tries counts. A machine that is busy with other work adds some dozens: the kernel holds an ACK back until the
-/// client reads, for as long as 40 ms, and this client waits for a processor meanwhile.
+/// The best of this many tries counts. A machine busy with other work adds some dozens: the kernel delays an ACK until the client
+/// reads, for up to 40 ms, while this client waits for a processor.
 const TRIES: u32 = 5;
 
-/// Without any progress for this long, something hangs.
+/// Without progress for this long, something hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One connection: how much of the pattern it sent, and how much came back.
@@ -43,7 +43,7 @@ impl Client {
         if self.sent < BYTES { PollFlags::POLLIN | PollFlags::POLLOUT } else { PollFlags::POLLIN }
     }
 
-    /// Sends and reads what is possible at once, and closes when all of the pattern has come back.
+    /// Sends and reads what is possible at once, and closes when the whole pattern has come back.
     fn advance(&mut self, pattern: &[u8], chunk: &mut [u8]) {
         while self.sent < BYTES {
             let Some(taken) = unless_blocked(self.stream.write(&pattern[self.sent..])) else { break };
@@ -70,7 +70,7 @@ fn unless_blocked(result: io::Result<usize>) -> Option<usize> {
     }
 }
 
-/// All clients send at once, and each reads what comes back to its end. Returns the bytes that came back.
+/// Runs all clients at once, each of which reads its echo to the end. Returns the bytes that came back.
 fn echo(address: SocketAddr) -> usize {
     let mut pattern = vec![0; BYTES];
     tcp::fill_pattern(0, &mut pattern);
@@ -94,7 +94,7 @@ fn echo(address: SocketAddr) -> usize {
     }
 }
 
-/// Lets this process have as many sockets as there are clients, and what the other tests need; 1024 are usual.
+/// Raises the limit of open sockets for the clients and the other tests; the usual limit is 1024.
 fn allow_sockets() {
     let pid = std::process::id().to_string();
     let status = Command::new("prlimit").args(["--pid", &pid, "--nofile=8192:"]).status();
@@ -102,16 +102,16 @@ fn allow_sockets() {
     assert!(status.success(), "this test needs a limit of 8192 open files");
 }
 
-/// Packets that the device dropped in this thread's namespace, in either direction.
+/// Returns the packets that the device dropped in this thread's namespace, in either direction.
 fn dropped(device: &str) -> u64 {
     let devices = std::fs::read_to_string("/proc/thread-self/net/dev").unwrap();
     let line = devices.lines().find_map(|line| line.trim_start().strip_prefix(device)?.strip_prefix(':'));
     let counts: Vec<u64> = line.unwrap().split_whitespace().map(|count| count.parse().unwrap()).collect();
-    // Received: bytes, packets, errors, drops and four others; then the same of what was sent.
+    // Received: bytes, packets, errors, drops and four others; then the same for sent packets.
     counts[3] + counts[8 + 3]
 }
 
-/// All clients once. Returns the duplicates that the kernel reported.
+/// Runs all clients once. Returns the duplicates that the kernel reported.
 fn duplicates() -> u64 {
     let lab = Lab::new();
     let mut server = longhaul(&lab, &["serve", "echo"], V4, "");

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Names begin with this and the process id, so that what a killed run left behind can be recognised and removed.
+/// Names begin with this and the process id, so that leftovers of a killed run can be recognised and removed.
 const PREFIX: &str = "lh-test-";
 
 /// A router, where longhaul runs, and a peer behind it.
@@ -21,7 +21,7 @@ struct Namespace(String);
 
 impl Lab {
     /// # Panics
-    /// With the name of what this machine lacks.
+    /// If this machine lacks something, naming it.
     pub fn new() -> Self {
         check_machine();
         remove_leftovers();
@@ -46,7 +46,7 @@ impl Lab {
         Self { router, peer, peer_namespace }
     }
 
-    /// The kernel right behind the device, without a cable that could drop packets.
+    /// Returns the kernel right behind the device, without a cable that could drop packets.
     pub fn host(&self) -> Peer {
         Peer::new(format!("/run/netns/{}", self.router.0).into())
     }
@@ -58,19 +58,19 @@ impl Lab {
         command
     }
 
-    /// Makes a TUN device before longhaul does, so that it can be captured on from the first packet.
+    /// Creates a TUN device before longhaul does, so that a capture sees the first packet.
     pub fn add_tun(&self, name: &str) {
         ip(&format!("-n {} tuntap add dev {name} mode tun", self.router.0));
         ip(&format!("-n {} link set {name} up", self.router.0));
     }
 
-    /// The router's end of the cable takes packets of `mtu` bytes at most, and the kernel says so to whoever sends more.
+    /// Limits the router's end of the cable to packets of `mtu` bytes; the kernel reports that to senders of larger ones.
     pub fn narrow(&self, mtu: u32) {
         ip(&format!("-n {} link set cable mtu {mtu}", self.router.0));
     }
 
-    /// Packets of more than `mtu` bytes vanish at the peer's end of the cable without a word, although the peer announces
-    /// that it takes larger ones.
+    /// Drops packets of more than `mtu` bytes at the peer's end of the cable without a report, although the peer announces that
+    /// it accepts larger ones.
     pub fn black_hole(&self, mtu: u32) {
         let peer = &self.peer_namespace.0;
         ip(&format!("-n {peer} link set cable mtu {mtu}"));
@@ -95,7 +95,7 @@ impl Namespace {
 
 impl Drop for Namespace {
     fn drop(&mut self) {
-        // A failure leaves it to the next run.
+        // After a failure the next run removes it.
         let _ = Command::new("ip").args(["netns", "del", &self.0]).status();
     }
 }
@@ -109,7 +109,7 @@ fn run(command: &mut Command) {
     assert!(output.status.success(), "{command:?} failed: {}", String::from_utf8_lossy(&output.stderr).trim());
 }
 
-/// Fails with everything that is missing at once.
+/// Fails, naming everything that is missing at once.
 fn check_machine() {
     let mut missing = Vec::new();
     if !nix::unistd::geteuid().is_root() {

@@ -1,7 +1,7 @@
 //! The kernel's side: ordinary sockets, in threads that have moved into the peer's namespace.
 //!
-//! A namespace belongs to a thread, so nothing has to be started for it, and the stream can be compared byte by byte
-//! with what the positions say.
+//! A namespace belongs to a thread, so no process has to be started for it, and the stream can be compared byte by byte with the
+//! pattern.
 
 use nix::sched::{CloneFlags, setns};
 use std::fs::File;
@@ -12,7 +12,7 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Without a single byte for this long, something hangs.
+/// Without a byte for this long, something hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A namespace to have sockets in.
@@ -42,7 +42,7 @@ pub struct Received {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Sent {
     pub crc32: String,
-    /// Segments that the namespace's kernel has sent again so far.
+    /// Segments that the namespace's kernel has retransmitted so far.
     pub retransmitted: u64,
 }
 
@@ -59,7 +59,7 @@ impl Peer {
         }))
     }
 
-    /// Accepts one connection and answers it with `serve`; listens already when this returns.
+    /// Accepts one connection and handles it with `serve`; listens already when this returns.
     fn listen<T: Send + 'static>(
         &self,
         address: SocketAddr,
@@ -82,7 +82,7 @@ impl Peer {
         self.listen(address, |mut stream| receive(&mut stream))
     }
 
-    /// Accepts one connection and sends back what comes.
+    /// Accepts one connection and echoes what arrives.
     pub fn reflector(&self, address: SocketAddr) -> Running<()> {
         self.listen(address, |mut stream| {
             let mut reader = stream.try_clone().unwrap();
@@ -90,7 +90,7 @@ impl Peer {
         })
     }
 
-    /// Accepts one connection, sends the pattern and closes. The checksum of what was sent.
+    /// Accepts one connection, sends the pattern and closes. Returns the checksum of the sent bytes.
     pub fn pattern_server(&self, address: SocketAddr, bytes: u64) -> Running<String> {
         self.listen(address, move |mut stream| {
             let crc32 = send(&mut stream, bytes);
@@ -100,17 +100,17 @@ impl Peer {
         })
     }
 
-    /// Accepts one connection, reads a little, and goes away in the middle, which makes the kernel send a reset.
+    /// Accepts one connection, reads a little, and leaves in the middle, which makes the kernel send a reset.
     pub fn deserter(&self, address: SocketAddr) -> Running<()> {
         self.listen(address, |mut stream| stream.read_exact(&mut [0; 1000]).unwrap())
     }
 
-    /// Accepts one connection and reads until that fails or ends. The channel says that the stream has begun.
+    /// Accepts one connection and reads until that fails or ends. The channel signals that the stream has begun.
     pub fn reader(&self, address: SocketAddr) -> (mpsc::Receiver<()>, Running<Option<ErrorKind>>) {
         self.one_way(address, |stream, chunk| stream.read(chunk))
     }
 
-    /// Accepts one connection and writes until that fails. The channel says that the stream has begun.
+    /// Accepts one connection and writes until that fails. The channel signals that the stream has begun.
     pub fn writer(&self, address: SocketAddr) -> (mpsc::Receiver<()>, Running<Option<ErrorKind>>) {
         self.one_way(address, |stream, chunk| stream.write(chunk))
     }
@@ -163,7 +163,7 @@ impl Peer {
         })
     }
 
-    /// Connects, sends the pattern, and reads what comes back at the same time.
+    /// Connects, sends the pattern, and reads the echo at the same time.
     pub fn echo_client(&self, address: SocketAddr, bytes: u64) -> Running<Received> {
         self.inside(move || {
             let mut stream = connect(address);
@@ -178,7 +178,7 @@ impl Peer {
         })
     }
 
-    /// Tries to connect; the kind of failure.
+    /// Tries to connect; returns the kind of failure.
     pub fn refused(&self, address: SocketAddr) -> Option<ErrorKind> {
         let attempt = move || TcpStream::connect_timeout(&address, PATIENCE).err().map(|error| error.kind());
         self.inside(attempt).join()

@@ -9,17 +9,17 @@ use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-/// A run is given up after this long.
+/// A run fails after this long.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// `longhaul`, running; killed when dropped before its end.
 pub struct Longhaul {
     child: Child,
-    /// What it writes is read at once: a server of many connections would wait for a reader of its summaries.
+    /// Its output is read at once: a server of many connections would otherwise block on its summaries.
     stdout: Receiver<String>,
 }
 
-/// What it said at its end.
+/// Its output at its end.
 #[derive(Debug)]
 pub struct Summary {
     json: Value,
@@ -38,7 +38,7 @@ impl Longhaul {
         Self { child, stdout }
     }
 
-    /// Waits until it says that it is ready; the line it says.
+    /// Waits until it reports that it is ready; returns that line.
     pub fn ready(&mut self) -> String {
         let line = self.stdout.recv().unwrap_or_default();
         if !line.starts_with("READY ") {
@@ -54,7 +54,7 @@ impl Longhaul {
         kill(Pid::from_raw(self.child.id() as i32), Signal::SIGINT).unwrap();
     }
 
-    /// Waits for its end, checks the exit code, and reads what it said.
+    /// Waits for its end, checks the exit code, and returns its output.
     pub fn finish(mut self, exit_code: i32) -> Summary {
         let status = self.wait();
         let stdout: Vec<String> = self.stdout.iter().collect();

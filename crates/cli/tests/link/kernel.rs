@@ -11,9 +11,9 @@ use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// Without anything for this long, nothing comes any more.
+/// After this long without a packet, no more are expected.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// After what was on its way longest has had its time.
+/// Longer than the longest delay of a packet.
 const QUIET: Duration = Duration::from_millis(1_000);
 
 /// A namespace, and its kernel's address there.
@@ -25,13 +25,13 @@ pub struct Kernel {
 /// How fast datagrams are sent; each is an IP packet of 1500 bytes.
 #[derive(Clone, Copy)]
 pub enum Pace {
-    /// One every so many microseconds.
+    /// One per this many microseconds.
     Every { micros: u64, packets: u32 },
-    /// At a share of a rate.
+    /// At a fraction of a rate.
     Share { of_bits_per_sec: u64, per_cent: u64, packets: u32 },
 }
 
-/// Datagrams on their way.
+/// Datagrams in flight.
 pub struct Sent {
     from: UdpSocket,
     to: UdpSocket,
@@ -41,7 +41,7 @@ pub struct Sent {
 /// Payload of a datagram of 1500 bytes over IPv4.
 const PAYLOAD: usize = 1_500 - 28;
 
-/// Who was held up for longer than this catches up no further: what comes then has lost the pace.
+/// A sender delayed by more than this does not catch up: its later packets have lost the pace.
 const CATCH_UP: Duration = Duration::from_millis(200);
 
 impl Kernel {
@@ -63,8 +63,8 @@ impl Kernel {
         names
     }
 
-    /// Round trips of echo requests (RFC 792), sent one after the other. The kernel's stamps count, not when this
-    /// program got its turn.
+    /// Returns the round trips of echo requests (RFC 792), sent one after the other. The kernel's timestamps count, not the time
+    /// at which this program ran.
     pub fn ping(&self, to: &Self, count: u16) -> Vec<Duration> {
         let IpAddr::V4(target) = to.address else { panic!("only over version four") };
         let protocol = SockProtocol::Icmp;
@@ -92,13 +92,13 @@ impl Kernel {
         send_at(pace, Sent { from: sender, to: receiver, next: 0 })
     }
 
-    /// Sends more of them, numbered on.
+    /// Sends more datagrams, continuing the numbers.
     pub fn send_more(&self, before: &Sent, pace: Pace) -> Sent {
         let (from, to) = (before.from.try_clone().unwrap(), before.to.try_clone().unwrap());
         send_at(pace, Sent { from, to, next: before.next })
     }
 
-    /// Sends so many datagrams of this size in one call; what arrives.
+    /// Sends this many datagrams of this size in one call; returns what arrives.
     pub fn send_train(&self, to: &Self, count: u8, size: usize) -> Vec<Vec<u8>> {
         let (here, there) = (SocketAddr::new(self.address, 0), SocketAddr::new(to.address, 0));
         let receiver = to.inside(|| UdpSocket::bind(there).unwrap());
@@ -116,7 +116,7 @@ impl Kernel {
         (0..count).map(next).collect()
     }
 
-    /// Sends a stream; how many bytes came and were the right ones.
+    /// Sends a stream; returns how many correct bytes arrived.
     pub fn stream(&self, to: &Self, bytes: u64) -> u64 {
         let (here, there) = (SocketAddr::new(self.address, 0), SocketAddr::new(to.address, 0));
         let listener = to.inside(|| TcpListener::bind(there).unwrap());
@@ -168,12 +168,12 @@ fn send_at(pace: Pace, mut sent: Sent) -> Sent {
 }
 
 impl Sent {
-    /// The numbers of those that arrive, in this order, until no more do.
+    /// Returns the numbers of the datagrams that arrive, in order, until no more do.
     pub fn received(&self) -> Vec<u32> {
         self.received_at_least(0)
     }
 
-    /// The same where some are known to take their time.
+    /// The same if some are known to take longer.
     pub fn received_at_least(&self, count: usize) -> Vec<u32> {
         let mut numbers = self.received_within(PATIENCE, count);
         numbers.extend(self.received_within(QUIET, usize::MAX));
@@ -203,7 +203,7 @@ fn echo_request(sequence: u16) -> [u8; 64] {
     message
 }
 
-/// When the reply arrived, by the kernel's clock.
+/// Returns when the reply arrived, by the kernel's clock.
 fn echo_reply(raw: &OwnedFd, sequence: u16) -> nix::sys::time::TimeSpec {
     loop {
         let mut bytes = [0; 1_500];

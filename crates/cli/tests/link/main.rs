@@ -4,10 +4,10 @@
 //!  namespace A                                              namespace B
 //!  the kernel (10.77.0.1) ── TUN wa0 ── longhaul link ── TUN wb0 ── the kernel (10.77.0.2)
 //! ```
-//! What is asserted holds however busy the machine is: what the model drops and in which order, what it never lets through
-//! faster, and that nothing else is lost. How late packets are is the machine's part; it is printed.
+//! The assertions hold however busy the machine is: what the model drops and in which order, its maximum rate, and that nothing
+//! else is lost. The lateness of packets depends on the machine; it is printed.
 //!
-//! This needs root and /dev/net/tun. Where something is missing the tests fail and name it; they do not skip.
+//! This needs root and /dev/net/tun. If something is missing the tests fail and name it; they do not skip.
 
 mod kernel;
 mod program;
@@ -64,7 +64,7 @@ fn what_is_sent_beyond_the_rate_is_dropped_by_the_buffer() {
     report.assert_nothing_lost_by_the_host();
 }
 
-/// A packet of which only the number matters.
+/// A packet identified only by its number.
 #[derive(Debug)]
 struct Numbered(u32);
 
@@ -80,7 +80,7 @@ impl Packet for Numbered {
     }
 }
 
-/// What the simulator's path from a to b makes of packets that come all at once: when each arrives, and which.
+/// Returns what the simulator's path from a to b does to packets that arrive all at once: when each one leaves, and which.
 fn simulated(spec: &PathSpec, seed: u64, packets: u32) -> Vec<(Instant, u32)> {
     let mut path = spec.build(&Rng::new(seed).fork("link/a→b"));
     let mut ignore = |_, _, _| {};
@@ -105,7 +105,7 @@ fn the_packets_are_lost_and_doubled_that_the_simulator_chooses_for_the_same_seed
     link.stop().assert_nothing_lost_by_the_host();
 }
 
-/// Which of the late ones are overtaken depends on when others were sent as well; but no other packet is overtaken.
+/// Which of the late ones are overtaken also depends on the send times of others; but no other packet is overtaken.
 #[test]
 fn the_packets_are_late_that_the_simulator_chooses_for_the_same_seed() {
     let line = Duration::from_millis(5);
@@ -143,7 +143,7 @@ fn a_stream_between_two_kernels_arrives_whole(addresses: [&str; 2], paths: &str)
     report.assert_nothing_lost_by_the_host();
 }
 
-/// What QUIC does: one call hands the kernel a train of datagrams, and the device gets it whole.
+/// Like QUIC: one call passes a train of datagrams to the kernel, and the device gets it whole.
 #[test]
 fn a_train_of_datagrams_arrives_in_single_ones() {
     let link = Emulator::start(V4, "--ab delay=1ms --ba delay=1ms");
@@ -155,8 +155,8 @@ fn a_train_of_datagrams_arrives_in_single_ones() {
     report.assert_nothing_lost_by_the_host();
 }
 
-/// An independent reader sees every packet twice, the second time ten milliseconds later or more, with checksums that are
-/// right although the kernels left them to their devices.
+/// An independent reader sees every packet twice, the second time at least ten milliseconds later, with correct checksums
+/// although the kernels left them to their devices.
 #[test]
 fn a_capture_has_both_sides_of_every_packet() {
     let directory = tempfile::tempdir().unwrap();

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// `longhaul link`, running; killed, and its namespaces removed, when dropped before its end.
+/// `longhaul link`, running; if dropped before its end, it is killed and its namespaces are removed.
 pub struct Emulator {
     child: Child,
     stdout: BufReader<ChildStdout>,
@@ -20,11 +20,11 @@ pub struct Emulator {
     _directory: tempfile::TempDir,
 }
 
-/// What it said at its end.
+/// Its output at its end.
 #[derive(Debug)]
 pub struct Report(Value);
 
-/// Names of two namespaces that are not used elsewhere.
+/// Returns two unused names for namespaces.
 pub fn names() -> [String; 2] {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -32,7 +32,7 @@ pub fn names() -> [String; 2] {
 }
 
 impl Emulator {
-    /// A link with these addresses and these options, in namespaces of its own; it is ready when this returns.
+    /// Starts a link with these addresses and options, in separate namespaces; it is ready when this returns.
     pub fn start(addresses: [&str; 2], options: &str) -> Self {
         Self::start_in(&names(), addresses, options)
     }
@@ -57,7 +57,7 @@ impl Emulator {
         Self { child, stdout, control, names: names.clone(), a, b, _directory: directory }
     }
 
-    /// Talks to it with another `longhaul link`; what that says, or complains.
+    /// Sends it a command with another `longhaul link`; returns that program's output or error.
     pub fn tell(&self, what: &str, options: &str) -> Result<String, String> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_longhaul"));
         command.args(["link", what, "--control"]).arg(&self.control).args(options.split_whitespace());
@@ -77,7 +77,7 @@ impl Emulator {
         serde_json::from_str(&line).unwrap()
     }
 
-    /// Kills it, which leaves it no time to remove anything.
+    /// Kills it without time for removing anything.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -89,7 +89,7 @@ impl Emulator {
         self.finish()
     }
 
-    /// Waits for its end. Everything it made is gone then.
+    /// Waits for its end. Everything it created is gone then.
     pub fn finish(mut self) -> Report {
         let report = self.line();
         let status = self.child.wait().unwrap();
@@ -138,11 +138,11 @@ fn ends(names: &[String; 2], addresses: [&str; 2]) -> [String; 2] {
     [0, 1].map(|end| format!("ns={},dev=w{}0,addr={}", names[end], ["a", "b"][end], addresses[end]))
 }
 
-/// The program as root without one capability.
+/// Runs the program as root without one capability.
 pub fn missing(capability: &str) -> Output {
     require();
     let [a, b] = ends(&names(), ["10.77.0.1/24", "10.77.0.2/24"]);
-    // Without a namespace of its own, the device is the first thing to be made.
+    // Without a separate namespace, the device is the first thing to be created.
     let (a, b) = if capability == "net_admin" {
         (&a[a.find("dev").unwrap()..], &b[b.find("dev").unwrap()..])
     } else {
@@ -181,7 +181,7 @@ pub fn tshark(file: &Path, filter: &str) -> Vec<Seen> {
     text.lines().map(read).collect()
 }
 
-/// Names everything that is missing at once.
+/// Fails, naming everything that is missing at once.
 fn require() {
     let mut missing = Vec::new();
     if !nix::unistd::geteuid().is_root() {

@@ -1,7 +1,7 @@
-//! `longhaul ab --backend netns`, from the outside: every kind of arm over a real path, and nothing left behind.
+//! `longhaul ab --backend netns`, from the outside: every kind of arm over a real path, and no leftovers.
 //!
-//! Results are checked for what does not depend on the machine: that every byte came through, which numbers there are, and
-//! what is refused. This needs root and /dev/net/tun; without them the tests fail and name what is missing, they do not skip.
+//! The tests check results that do not depend on the machine: that every byte arrived, which numbers exist, and what is rejected.
+//! This needs root and /dev/net/tun; without them the tests fail and name what is missing, they do not skip.
 
 #[path = "../outside/program.rs"]
 mod outside;
@@ -46,7 +46,7 @@ fn every_kind_of_arm_brings_everything_across() {
     assert_eq!(told, expected);
     for row in &rows {
         assert_eq!((row["runs"].as_u64(), row["cell"]["bytes"].as_u64()), (Some(2), Some(2_000_000)), "{row}");
-        // The path's rate and round trip bound every arm from above.
+        // The path's rate and round trip limit every arm.
         let goodput = row["goodput_mbps"]["median"].as_f64().unwrap();
         assert!(goodput > 0.5 && goodput < 97.0, "{row}");
         assert!(row["latest_ms"].as_f64() > Some(0.0) && row["disturbed_runs"].is_u64(), "{row}");
@@ -79,11 +79,11 @@ fn a_socket_of_another_user_holds_no_run_up() {
     wait_for("the run ends", || run.try_wait().unwrap().is_some_and(|status| status.success()));
 }
 
-/// Tries of a run over the second path. Each checks the path three times, so a machine that is busy for seconds passes.
+/// Tries of a run over the second path. Each checks the path three times, so a machine that is busy for some seconds passes.
 const TRIES: u32 = 5;
 
-/// One run over the second path. It is refused while the machine cannot hold a path within 1 %: on a path of 200 ms that is a
-/// millisecond each way, which only a machine that is busy throughout misses again and again.
+/// One run over the second path. It is rejected while the machine cannot hold a path within 1 %: on a path of 200 ms that is a
+/// millisecond each way, which only a machine that is busy throughout exceeds again and again.
 fn over_the_second_path() -> Ended {
     let path = ["--path", "second", "--cells", "200ms@5Mbit"];
     let transfers = ["--iterations", "1", "--bytes", "500kB", "--format", "jsonl"];
@@ -124,7 +124,7 @@ fn finished_runs_are_found_again_and_the_simulator_s_are_others() {
     let again = ab("netns");
     assert!(again.stderr.contains("resumed: 2 runs") && again.stderr.contains("done: 0 runs"), "{}", again.stderr);
     let simulated = ab("sim");
-    // The path draws nothing, so the simulator makes one.
+    // The path draws nothing, so the simulator makes one run.
     assert!(simulated.stderr.contains("done: 1 run"), "{}", simulated.stderr);
 }
 
@@ -137,7 +137,7 @@ fn a_run_can_be_watched() {
     let text = std::fs::read_to_string(&trace).unwrap();
     let sent = text.lines().filter(|line| line.contains(" SegmentSent{")).count();
     let received = text.lines().filter(|line| line.contains(" SegmentReceived{")).count();
-    // Super-segments are cut on the way.
+    // Super-segments are split on the way.
     assert!(sent > 100 && received > 2_000_000 / 1_460, "{sent} sent, {received} received");
 }
 
@@ -192,7 +192,7 @@ fn a_missing_privilege_is_named_with_its_remedy(capability: &str, told: &str) {
     assert!(ended.stderr.contains(told) && ended.stderr.contains("root"), "{}", ended.stderr);
 }
 
-/// Namespaces that a process made.
+/// Returns the namespaces that a process created.
 fn namespaces_of(pid: u32) -> Vec<String> {
     let prefix = format!("longhaul-{pid}-");
     let entries = std::fs::read_dir("/run/netns").into_iter().flatten();
@@ -213,7 +213,7 @@ fn what_a_killed_run_leaves_behind_is_gone_after_the_next() {
     let experiment = Experiment::small();
     let mark = experiment.mark();
     let mut running = start(&["ab", experiment.path(), "--backend", "netns", "--arms", "endless"]);
-    // The server writes the file once it runs, and has its own number in it.
+    // The server writes the file once it runs; the file contains its process number.
     wait_for("the arm's server runs", || mark.exists());
     let server: u32 = std::fs::read_to_string(&mark).unwrap().trim().parse().unwrap();
     let pid = running.id();
@@ -225,7 +225,7 @@ fn what_a_killed_run_leaves_behind_is_gone_after_the_next() {
     wait_for("the arm's server is gone", || !is_running(server));
 }
 
-/// A process that ended and was not waited for is a zombie: some containers never wait for an orphan's orphan.
+/// A process that ended without a parent waiting for it is a zombie: some containers never wait for orphans.
 fn is_running(pid: u32) -> bool {
     let status = std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")).unwrap_or_default();
     !status.is_empty() && !status.contains(") Z ")
@@ -243,7 +243,7 @@ fn a_run_that_is_asked_to_end_cleans_up_first(signal: nix::sys::signal::Signal) 
     let pid = running.id();
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid as i32), signal).unwrap();
     let status = running.wait().unwrap();
-    // Where these tests run in a shell's background, SIGINT is ignored, and an exit code shows it.
+    // If these tests run in a shell's background, SIGINT is ignored, and an exit code shows it.
     let number = status.signal().or(status.code().map(|code| code - 128));
     assert_eq!(number, Some(signal as i32));
     assert_eq!(namespaces_of(pid), [""; 0]);

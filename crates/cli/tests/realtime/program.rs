@@ -67,7 +67,7 @@ client = "true {{host}} {{port}} {{bytes}}"
         self.file.to_str().expect("temporary directories have plain names")
     }
 
-    /// What the server of `endless` writes its number into.
+    /// Returns the path to which the server of `endless` writes its process number.
     pub fn mark(&self) -> PathBuf {
         self.directory.path().join("mark")
     }

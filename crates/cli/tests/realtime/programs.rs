@@ -1,4 +1,4 @@
-//! A pair of commands that every machine has: this very test, directed by its environment to be one end of a transfer.
+//! A pair of commands available on every machine: this test itself, whose environment makes it one end of a transfer.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -35,7 +35,7 @@ fn send(address: SocketAddr, bytes: u64) {
     assert_eq!(stream.read(&mut [0]).unwrap(), 0);
 }
 
-/// Plays the role it is given. Without one it is a test like any other, and plays both.
+/// Plays the role from its environment. Without one it is a normal test, and plays both.
 #[test]
 fn the_two_programs_understand_each_other() {
     if let Ok(role) = std::env::var(ROLE) {

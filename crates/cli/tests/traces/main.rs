@@ -1,5 +1,5 @@
-//! `longhaul run` and `longhaul replay` from the outside, and tshark as an independent reader of what they write. This needs
-//! `tshark`; where it is missing the tests fail and name it.
+//! `longhaul run` and `longhaul replay` from the outside, and tshark as an independent reader of their files. This needs
+//! `tshark`; if it is missing the tests fail and name it.
 
 #[path = "../outside/program.rs"]
 mod outside;
@@ -25,7 +25,7 @@ fn summary(directory: &Path) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Packets of the trace that a display filter of tshark takes.
+/// Returns the number of packets in the trace that match a tshark filter.
 fn tshark(directory: &Path, filter: &str) -> u64 {
     let mut command = Command::new("tshark");
     command.arg("-r").arg(directory.join("trace.pcapng")).args(["-Y", filter]);
@@ -67,14 +67,14 @@ fn tshark_finds_nothing_wrong_and_counts_what_we_count() {
         );
         assert!(dsacks > 0 && again > 0, "{arm}");
         assert_eq!(count("tcp.options.sack.dsack"), dsacks, "{arm}");
-        // What is sent again soon after something behind it was sent, tshark takes for a packet out of order.
+        // tshark classifies a retransmission soon after a later segment as an out-of-order packet.
         assert_eq!(count("tcp.analysis.retransmission || tcp.analysis.out_of_order"), again, "{arm}");
         assert_eq!(observed["dsacks"]["recognised"], if recognises { dsacks } else { 0 }, "{arm}");
         analysis_agrees(directory.path(), &observed, again, dsacks);
     }
 }
 
-/// Cut packets have checksums that cannot be verified.
+/// Truncated packets have checksums that cannot be verified.
 #[test]
 fn packets_are_kept_whole_on_request_and_every_checksum_is_right() {
     let directory = tempfile::tempdir().unwrap();
@@ -86,7 +86,7 @@ fn packets_are_kept_whole_on_request_and_every_checksum_is_right() {
     assert_eq!(count("frame.cap_len == frame.len"), all);
 }
 
-/// The comments hold what happened, and what happened after the last packet is not lost.
+/// The comments contain the events, including those after the last packet.
 #[test]
 fn every_event_is_a_comment() {
     let directory = tempfile::tempdir().unwrap();
@@ -129,7 +129,7 @@ fn every_event_is_a_comment() {
     assert_eq!(told, happened);
 }
 
-/// What our own reader of captures makes of the packets: it knows nothing of the events.
+/// Runs our own reader of captures on the packets: it does not see the events.
 fn analysis(directory: &Path) -> Value {
     let ended = longhaul(&["analyze", text_of(&directory.join("trace.pcapng")), "--format", "jsonl"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
@@ -142,12 +142,12 @@ fn analysis_agrees(directory: &Path, observed: &Value, again: u64, dsacks: u64) 
     let flow = analysis(directory);
     let data = &flow["directions"][0];
     assert_eq!((&data["retransmissions"], &data["dsacks"]), (&Value::from(again), &Value::from(dsacks)));
-    // Packets are seen where they leave, so the way to either end and back is all of the path.
+    // Packets are captured where they leave, so the way to either end and back covers the whole path.
     let (seen, known) = (flow["rtt"]["min_ms"].as_f64().unwrap(), observed["rtt"]["min_ns"].as_f64().unwrap() / 1e6);
     assert!((seen - known).abs() < 1e-3 * known, "{seen} ms, {known} ms");
 }
 
-/// Every span of time in an object, with its place: fields whose names end in `_ms`.
+/// Collects every time span in an object, with its place: fields whose names end in `_ms`.
 fn spans(value: &Value, place: &str, found: &mut Vec<(String, f64)>) {
     match value {
         Value::Object(fields) => fields.iter().for_each(|(name, value)| {
@@ -163,7 +163,7 @@ fn spans(value: &Value, place: &str, found: &mut Vec<(String, f64)>) {
     }
 }
 
-/// The shortest round trip of a full segment, which the bottleneck takes a moment to send.
+/// Returns the shortest round trip of a full segment, including its transmission time at the bottleneck.
 fn shortest_round_trip_ms(run: &Value) -> f64 {
     let network = |name: &str| run["network"][name].as_f64().unwrap();
     let (mut forward, reverse) = (network("forward_ns") / 1e6, network("reverse_ns") / 1e6);
@@ -171,7 +171,7 @@ fn shortest_round_trip_ms(run: &Value) -> f64 {
         let setting = run["cell"].as_array().unwrap().iter().find(|setting| setting[0] == key)?;
         setting[1].as_str().map(str::to_owned)
     };
-    // A packet on the short cut has a way of its own.
+    // A packet that overtakes takes a shorter route.
     if cell("path.reorder.mode").as_deref() == Some("early") {
         let way = profiles::units::duration(&cell("path.reorder.delay").unwrap()).unwrap();
         forward = forward.min(way.as_nanos() as f64 / 1e6);
@@ -187,7 +187,7 @@ fn no_time_in_the_analysis_of_an_experiment_exceeds_the_flow_and_the_round_trip_
     for (name, _) in lab::spec::BUILTIN {
         let arms = lab::spec::builtin(name).unwrap().arms;
         let last = arms.len() - 1;
-        // The reference, which is the oldest in most, the newest, and the one with time stamps.
+        // The reference, which is the oldest in most experiments, the newest, and the one with timestamps.
         let chosen = arms.iter().enumerate().filter(|(index, arm)| [0, last].contains(index) || arm.name == "linux");
         for (_, arm) in chosen {
             let directory = tempfile::tempdir().unwrap();
@@ -257,7 +257,7 @@ fn a_line_of_a_comparison_is_made_again_with_a_trace() {
         }
         assert_eq!((&then["seed"], &then["arm"]), (&now["run"]["seed"], &now["run"]["arm"]));
     }
-    // A row describes both, and the one in their middle is the slower.
+    // A row describes both, and its median run is the slower one.
     let rows =
         longhaul(&[&["ab", "dsack", "--arms", "windows-11-22h2,longhaul", "--format", "jsonl"], &small[..]].concat());
     let file = directory.path().join("rows.jsonl");
@@ -273,7 +273,7 @@ fn a_line_of_a_comparison_is_made_again_with_a_trace() {
     }
     let ended = longhaul(&["replay", text_of(&out), "5"]);
     assert_eq!(ended.code, Some(2));
-    assert!(ended.stderr.contains("line 5: there is no such line; lines are 1 to 4"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("line 5: no such line; lines are 1 to 4"), "{}", ended.stderr);
 }
 
 #[test]

@@ -4,16 +4,16 @@ use super::parse::{Node, Statement, parse};
 use super::value::Value;
 use std::collections::BTreeMap;
 
-/// What the blocks of one script have in common: variables live on from block to block.
+/// State shared by the blocks of one script: variables persist from block to block.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     variables: BTreeMap<String, Value>,
-    /// What was printed, a line each.
+    /// Printed output, one entry per line.
     pub printed: Vec<String>,
 }
 
 impl Program {
-    /// Gives a variable a value.
+    /// Assigns a value to a variable.
     pub fn set(&mut self, name: &str, value: u64) {
         self.variables.insert(name.to_owned(), Value::Int(i128::from(value)));
     }
@@ -21,7 +21,7 @@ impl Program {
     /// Runs a block.
     ///
     /// # Errors
-    /// The failed assertion, or what is not understood, with its line in the block counted from 0.
+    /// The failed assertion, or the construct that is not supported, with its line in the block counted from 0.
     pub fn run(&mut self, text: &str) -> Result<(), (String, u32)> {
         for (statement, line) in parse(text)? {
             self.statement(&statement).map_err(|what| (what, line))?;

@@ -1,4 +1,4 @@
-//! Tokens of a code block, with the logical lines of Python: a line ends at its end unless a bracket is open.
+//! Tokens of a code block, with Python's logical lines: a newline ends one unless a bracket is open.
 
 /// A token.
 #[derive(Clone, Debug, PartialEq)]
@@ -7,7 +7,7 @@ pub enum Token {
     Name(String),
     /// An integer.
     Int(i128),
-    /// A number with a point or an exponent.
+    /// A number with a decimal point or an exponent.
     Float(f64),
     /// A string.
     Str(String),
@@ -17,7 +17,7 @@ pub enum Token {
     End,
 }
 
-/// Longest first, so that `**` is not read as two stars.
+/// Longest first, so that `**` is not lexed as two stars.
 const OPERATORS: [&str; 34] = [
     "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "+=", "-=", "*=", "|=", "&=", "+", "-", "*", "/", "%", "<", ">",
     "=", "(", ")", "[", "]", ",", ":", "|", "&", "^", "~", ".", "{", "}",
@@ -37,7 +37,7 @@ pub fn tokens(text: &str) -> Result<Vec<(Token, u32)>, (String, u32)> {
 struct Lexer<'a> {
     rest: &'a str,
     line: u32,
-    /// Brackets that are open.
+    /// Number of open brackets.
     open: u32,
     out: Vec<(Token, u32)>,
 }

@@ -1,8 +1,8 @@
 //! Code blocks: `%{ assert tcpi_snd_cwnd == 10, tcpi_snd_cwnd }%`.
 //!
-//! Scripts write them in Python. What they need of it is small — assertions, printing, assignments, expressions over the
-//! variables of `TCP_INFO` — and an interpreter for that keeps a script's run within one process. What it does not know is an
-//! error that names the line, never a silent pass.
+//! Scripts write them in Python. They need little of it: assertions, printing, assignments, expressions over the variables of
+//! `TCP_INFO`. An interpreter for that subset keeps a script's run within one process. An unsupported construct is an error that
+//! names the line, never a silent pass.
 
 mod eval;
 mod lex;

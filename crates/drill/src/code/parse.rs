@@ -34,13 +34,13 @@ pub enum Statement {
     Pass,
 }
 
-/// What is wrong, and in which line of the block.
+/// The error, and its line in the block.
 pub type Wrong = (String, u32);
 
 /// Binary operators by precedence, loosest first.
 const LEVELS: [&[&str]; 6] = [&["|"], &["^"], &["&"], &["<<", ">>"], &["+", "-"], &["*", "/", "//", "%"]];
 const COMPARISONS: [&str; 6] = ["==", "!=", "<=", ">=", "<", ">"];
-/// Expressions may nest this deep.
+/// How deeply expressions may nest.
 const MAX_DEPTH: u32 = 64;
 
 pub fn parse(text: &str) -> Result<Vec<(Statement, u32)>, Wrong> {
@@ -253,7 +253,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `(a)` is a, `(a, b)` and `(a,)` are tuples.
+    /// `(a)` is `a` itself, `(a, b)` and `(a,)` are tuples.
     fn parenthesis(&mut self) -> Result<Node, Wrong> {
         if self.eat(")") {
             return Ok(Node::List(Vec::new()));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A value. Truth is an integer, as in Python.
+/// A value. Booleans are integers, as in Python.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// An integer; wide enough for products of 64-bit counters.
@@ -40,7 +40,7 @@ impl Value {
         }
     }
 
-    /// As a number with a fraction.
+    /// The value as a floating-point number.
     ///
     /// # Errors
     /// If it is not a number.

@@ -1,22 +1,22 @@
-//! Script time against the stack's time: waiting for an event, and judging when something happened.
+//! Script time and stack time: waiting for an event, and judging when something happened.
 //!
-//! The rules are packetdrill's, because a stack in virtual time is driven by them: sleep until 20 µs before the event, then
-//! ask for the time until it has come; the first event is waited for by asking only.
+//! The rules are packetdrill's, because a stack in virtual time depends on them: sleep until 20 µs before the event, then poll
+//! the clock until the event is due; for the first event, only poll.
 
 use crate::config::Config;
 use crate::script::EventTime;
 use crate::stack::Stack;
 
-/// The last stretch before an event is not slept but spent asking for the time.
+/// The last stretch before an event is spent polling the clock, not sleeping.
 const SPIN_USECS: i64 = 20;
-/// How far after the calibration the script begins.
+/// How long after the calibration the script begins.
 const START_OFFSET_USECS: i64 = 250;
-/// After so many questions with the same answer a clock is taken to stand still; packetdrill would ask indefinitely.
+/// After this many equal readings a clock is considered stopped; packetdrill would poll indefinitely.
 const STANDSTILL_READS: u32 = 10_000_000;
-/// How often packetdrill asks for the time while it calibrates.
+/// How often packetdrill reads the clock while it calibrates.
 const CALIBRATION_READS: u32 = 10;
 
-/// How the script's time lies on the stack's.
+/// How script time maps to stack time.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     live_start: i64,
@@ -27,18 +27,18 @@ pub struct Clock {
 /// When an event is due, in microseconds since the script began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Due {
-    /// The moment, or the first of a range.
+    /// The due time, or the start of a range.
     pub from: i64,
-    /// The last moment of a range.
+    /// The end of a range.
     pub to: i64,
-    /// Whether the moment matters at all.
+    /// Whether any time is acceptable.
     pub any: bool,
-    /// Whether it was given as a moment of its own and not after another event.
+    /// Whether the time was given as absolute, not relative to another event.
     pub absolute: bool,
 }
 
 impl Clock {
-    /// Begins the script's time shortly after now.
+    /// Starts script time shortly after the current moment.
     pub fn start(stack: &dyn Stack, config: &Config) -> Self {
         let mut now = 0;
         for _ in 0..CALIBRATION_READS {
@@ -51,7 +51,7 @@ impl Clock {
         }
     }
 
-    /// A moment of the stack as microseconds since the script began.
+    /// Converts a stack time to microseconds since the script began.
     pub fn script(&self, live: i64) -> i64 {
         live - self.live_start
     }
@@ -61,7 +61,7 @@ impl Clock {
         script + self.live_start
     }
 
-    /// When an event is due that follows what happened at `offset`.
+    /// When an event is due, given that the one it follows happened at `offset`.
     pub fn due(time: EventTime, offset: i64) -> Due {
         let (from, to, any, absolute) = match time {
             EventTime::Absolute(at) => (at, at, false, true),
@@ -73,10 +73,10 @@ impl Clock {
         Due { from, to, any, absolute }
     }
 
-    /// Lets time pass until `due`, and checks that it is not late.
+    /// Lets time pass until `due`, and checks that the moment has not been missed.
     ///
     /// # Errors
-    /// That the moment had passed (the first event is never late), or that the stack's clock does not move.
+    /// The moment had already passed (the first event is never late), or the stack's clock does not move.
     pub fn wait(&self, stack: &dyn Stack, due: Due, previous: Option<i64>, what: &str) -> Result<(), String> {
         let until = self.live(due.from);
         let (mut before, mut same) = (i64::MAX, 0);
@@ -100,16 +100,16 @@ impl Clock {
         }
     }
 
-    /// How far off an event may be whose distance to the one before it is `since`.
+    /// The tolerance for an event that comes `since` after the previous one.
     pub fn tolerance(&self, since: i64) -> i64 {
         let dynamic = i128::from(since) * i128::from(self.tolerance_millipercent) / 100_000;
         self.tolerance_usecs.max(i64::try_from(dynamic).unwrap_or(i64::MAX))
     }
 
-    /// Checks that what happened at `live` happened when it was due; `previous` is when the event before was due.
+    /// Checks that an event at `live` happened when it was due; `previous` is when the previous event was due.
     ///
     /// # Errors
-    /// By how much it did not.
+    /// By how much it was early or late.
     pub fn verify(&self, due: Due, previous: Option<i64>, live: i64, what: &str) -> Result<(), String> {
         if due.any {
             return Ok(());

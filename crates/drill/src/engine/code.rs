@@ -1,4 +1,4 @@
-//! What a code block can see: `TCP_INFO`, the controller's own numbers, the socket's memory.
+//! What a code block can see: `TCP_INFO`, the congestion controller's own values, the socket's memory.
 
 use super::worker::Patience;
 use super::{Engine, Failure};
@@ -10,7 +10,7 @@ const TCP_INFO_BYTES: u32 = 280;
 const TCP_CC_INFO_BYTES: u32 = 20;
 const SO_MEMINFO_BYTES: u32 = 36;
 
-/// Fields of `TCP_INFO`: name, offset, bytes. The two halves of byte 6 and the bits of byte 7 and of the tail come apart.
+/// Fields of `TCP_INFO`: name, offset, bytes. The halves of byte 6 and the bits of byte 7 and of the tail are listed separately.
 const INFO: &[(&str, usize, usize)] = &[
     ("tcpi_state", 0, 1),
     ("tcpi_ca_state", 1, 1),
@@ -77,7 +77,7 @@ const INFO: &[(&str, usize, usize)] = &[
     ("tcpi_received_e0_bytes", 268, 4),
     ("tcpi_received_ce_bytes", 272, 4),
 ];
-/// Parts of a byte or word: name, offset, bytes, lowest bit, bits.
+/// Parts of a byte or word: name, offset, bytes, lowest bit, number of bits.
 const INFO_BITS: &[(&str, usize, usize, u32, u32)] = &[
     ("tcpi_snd_wscale", 6, 1, 0, 4),
     ("tcpi_rcv_wscale", 6, 1, 4, 4),
@@ -157,7 +157,7 @@ impl Engine<'_> {
     pub(super) fn code(&mut self, text: &str, line: u32) -> Result<(), Failure> {
         let failure = |what: String| Failure { line, what };
         self.wait("the code block").map_err(failure)?;
-        // An accept() that has returned meanwhile says which descriptor is looked at.
+        // If an accept() has returned meanwhile, its result determines the descriptor to inspect.
         self.collect(Patience::None)?;
         let fd = self.socket().and_then(|socket| socket.fd);
         let fd = fd.ok_or_else(|| failure("no socket for the code block".into()))?;
@@ -197,7 +197,7 @@ impl Engine<'_> {
     }
 }
 
-/// A number of the machine's byte order, if the stack wrote that far.
+/// A number in the machine's byte order, if the stack wrote that many bytes.
 fn native(bytes: &[u8], at: usize, length: usize) -> Option<u64> {
     let field = bytes.get(at..at + length)?;
     let mut wide = [0; 8];

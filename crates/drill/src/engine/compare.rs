@@ -3,7 +3,7 @@
 use crate::packet::Live;
 use crate::script::{PacketSpec, Tcp, TcpFlags, TcpOption, TosCheck, Transport};
 
-/// Compares header fields, in the order in which they are reported.
+/// Compares header fields, in the order in which differences are reported.
 ///
 /// # Errors
 /// The first field that differs.
@@ -68,7 +68,7 @@ fn flags(actual: TcpFlags, expected: TcpFlags) -> Result<(), String> {
     field("ECN flags as a number", expected.ace(), actual.ace())
 }
 
-/// Whether `next` continues `previous` as if one burst had been cut by a device: equal headers, contiguous bytes.
+/// Whether `next` continues `previous` as if a device had cut one burst: equal headers, contiguous bytes.
 ///
 /// # Errors
 /// What differs.
@@ -84,10 +84,10 @@ pub fn fragments(previous: &Live, next: &Live) -> Result<(), String> {
     field("urg", previous.urgent(), next.urgent())
 }
 
-/// Compares options in kind, order and value. Timestamp values are compared by the caller, echoes not at all.
+/// Compares kind, order and value of options. The caller compares timestamp values; echoes are not compared.
 ///
 /// # Errors
-/// The first that differs.
+/// The first difference.
 pub fn options(actual: &[TcpOption], expected: &[TcpOption]) -> Result<(), String> {
     for at in 0..actual.len().max(expected.len()) {
         let shown = |option: Option<&TcpOption>| option.map_or_else(|| "nothing".into(), ToString::to_string);
@@ -104,7 +104,7 @@ pub fn options(actual: &[TcpOption], expected: &[TcpOption]) -> Result<(), Strin
     Ok(())
 }
 
-/// The payload of a script is zeros.
+/// Checks that a payload is all zeros, as in scripts.
 ///
 /// # Errors
 /// Where it is not.

@@ -26,11 +26,11 @@ use worker::{Patience, Worker};
 pub struct Failure {
     /// Line of the script.
     pub line: u32,
-    /// What was expected, and what came.
+    /// What was expected, and what happened.
     pub what: String,
 }
 
-/// The first port of the script's side. Each connection that the script opens gets the next one.
+/// The first port of the script's side. Each connection opened by the script gets the next one.
 const FIRST_REMOTE_PORT: u16 = 40_000;
 
 /// One run of a script.
@@ -38,30 +38,30 @@ pub struct Engine<'a> {
     script: &'a Script,
     config: &'a Config,
     stack: Arc<dyn Stack>,
-    /// Where shell commands run.
+    /// The directory in which shell commands run.
     directory: PathBuf,
     log: &'a mut dyn FnMut(String),
     clock: Clock,
     worker: Worker,
-    /// The blocking call that the worker has.
+    /// The blocking call that the worker is executing.
     pending: Option<Pending>,
     descriptors: Vec<Descriptor>,
     sockets: Vec<Socket>,
-    /// The socket that packets belong to: the latest.
+    /// The socket to which packets belong: the latest one.
     under_test: Option<usize>,
     next_port: u16,
     program: Program,
-    /// The event before this one: when it was due, and whether it was an inbound packet.
+    /// The previous event: when it was due, and whether it was an inbound packet.
     previous: Option<(Due, bool)>,
     /// When this event is due.
     due: Due,
 }
 
 impl<'a> Engine<'a> {
-    /// Prepares a run: starts the thread of blocking calls and runs the script's init command, then begins its time.
+    /// Prepares a run: starts the thread for blocking calls and runs the script's init command, then starts script time.
     ///
     /// # Errors
-    /// That the init command failed.
+    /// The init command failed.
     pub fn start(
         script: &'a Script,
         config: &'a Config,
@@ -96,7 +96,7 @@ impl<'a> Engine<'a> {
     /// Runs all events and the cleanup command, and leaves the stack without connections.
     ///
     /// # Errors
-    /// The first line that did not come true. The cleanup command has run then as well.
+    /// The first line that failed. The cleanup command has been run then as well.
     pub fn run(mut self) -> Result<(), Failure> {
         let outcome = self.events();
         let cleanup = self.script.cleanup.as_ref().map_or(Ok(()), |command| run_command(command, &self.directory));
@@ -124,8 +124,8 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// Works out when the event is due. Inbound packets in a row count from each other's due times, so that delays of this
-    /// process do not add up.
+    /// Computes when the event is due. Consecutive inbound packets count from each other's due times, so that delays of this
+    /// process do not accumulate.
     fn schedule(&mut self, time: crate::script::EventTime, inbound: bool, index: usize) -> Result<(), String> {
         let offset = match self.previous {
             Some((due, true)) if inbound => due.from,
@@ -144,7 +144,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// When the event before this one was due.
+    /// When the previous event was due.
     fn previous_due(&self) -> Option<i64> {
         self.previous.map(|(due, _)| due.from)
     }
@@ -157,7 +157,7 @@ impl<'a> Engine<'a> {
         self.under_test.map(|index| &mut self.sockets[index])
     }
 
-    /// Closes what is open and resets what was connected, the latest first.
+    /// Closes what is open and resets what was connected, latest first.
     fn finish(&mut self) -> Result<(), Failure> {
         self.collect(Patience::Some)?;
         if let Some((line, name)) = self.still_blocked() {

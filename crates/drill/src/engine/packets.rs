@@ -1,4 +1,4 @@
-//! Packets of a script: injecting inbound ones, awaiting and judging outbound ones.
+//! Packets of a script: injects inbound ones, waits for outbound ones and checks them.
 
 use super::Engine;
 use super::clock::seconds;
@@ -8,9 +8,9 @@ use crate::config::{Segments, TimestampEcho};
 use crate::packet::{self, Live};
 use crate::script::{Direction, PacketSpec, Tcp, TcpFlags, TcpOption, Transport};
 
-/// How long a packet that may come at any time is waited for, in real time, microseconds.
+/// How long to wait for a packet that may come at any time, in microseconds of real time.
 const ANY_TIME_USECS: i64 = 130_000_000;
-/// How long a stack in real time may be late before its packet is given up.
+/// How late a stack in real time may be before we stop waiting for its packet.
 const LATE_USECS: i64 = 1_000_000;
 
 impl Engine<'_> {
@@ -25,7 +25,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The socket that a packet of the script belongs to. A first packet to a listener, or to no socket, makes a new one.
+    /// The socket to which a packet of the script belongs. A first packet to a listener, or to no socket, creates a new one.
     fn socket_for(&mut self, spec: &PacketSpec) -> Result<usize, String> {
         let stage = self.under_test.map(|index| self.sockets[index].stage);
         if let Transport::Tcp(segment) = &spec.transport {
@@ -96,7 +96,7 @@ impl Engine<'_> {
         self.stack.send(&bytes)
     }
 
-    /// Awaits a packet, or as many as make up the length the script says, and compares.
+    /// Waits for a packet, or for as many as add up to the expected length, and compares.
     fn expect(&mut self, index: usize, spec: &PacketSpec) -> Result<(), String> {
         let wanted = match &spec.transport {
             Transport::Tcp(segment) => usize::from(segment.payload),
@@ -126,7 +126,7 @@ impl Engine<'_> {
             .map_err(|what| format!("{what}\n{}\n{}", self.shown_script(spec), self.shown("actual", &actual, spec)))
     }
 
-    /// The next packet of the connection. Those of others are passed over.
+    /// The next packet of the connection; packets of other connections are skipped.
     fn sniff(&mut self, index: usize, spec: &PacketSpec) -> Result<Live, String> {
         let deadline = match self.due.any {
             true => self.stack.now() + ANY_TIME_USECS,
@@ -136,7 +136,7 @@ impl Engine<'_> {
             let received = self.stack.receive(deadline);
             let (bytes, at) = received.map_err(|what| format!("{what}\n{}", self.shown_script(spec)))?;
             let live = Live::parse(bytes, at)?;
-            // A SYN that another socket sends again opens no new connection.
+            // A SYN retransmitted by another socket does not open a new connection.
             let of_another =
                 |(at, socket): (usize, &Socket)| at != index && socket.sent(&live) && socket.live_isn == live.seq();
             let known = self.sockets.iter().enumerate().any(of_another);
@@ -144,7 +144,7 @@ impl Engine<'_> {
             if socket.sent(&live) || (!known && connects(socket, &live)) {
                 return if live.has_valid_ip_checksum() { Ok(live) } else { Err("a wrong IP header checksum".into()) };
             }
-            // A device carries more than TCP: the kernel looks for neighbours and routers on it.
+            // Not only TCP appears on the device: the kernel also sends neighbour and router discovery.
             if live.is_tcp() {
                 let passed = packet::spec(&live, Direction::Outbound, None);
                 (self.log)(format!("{} (other connection) {passed}", seconds(self.clock.script(at))));
@@ -152,7 +152,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Learns from a packet of the stack what its numbers are, and rewrites them as the script's.
+    /// Learns the stack's numbers from one of its packets, and rewrites them to the script's.
     fn in_script_terms(&mut self, index: usize, spec: &PacketSpec, mut live: Live) -> Live {
         if !live.is_tcp() {
             return live;
@@ -209,7 +209,7 @@ impl Engine<'_> {
         self.clock.verify(self.due, self.previous_due(), actual.at, "the packet")
     }
 
-    /// How many ticks a timestamp is off, against how far off times may be.
+    /// How many ticks a timestamp is off, and the tolerance for times.
     fn timestamp_in_time(&self, off: Option<i32>) -> Result<(), String> {
         let off_usecs = i64::from(off.unwrap_or(0).unsigned_abs()) * self.config.ts_tick_usecs;
         let tolerance = self.clock.tolerance(self.due.from);
@@ -229,7 +229,7 @@ impl Engine<'_> {
     }
 }
 
-/// Whether `live` is the SYN of a connection whose port is not known yet; then it is now.
+/// Whether `live` is the SYN of a connection whose port is not known yet; if so, records the port.
 fn connects(socket: &mut Socket, live: &Live) -> bool {
     if !live.is_tcp() || socket.stage != Stage::SynSent {
         return false;
@@ -246,7 +246,7 @@ fn connects(socket: &mut Socket, live: &Live) -> bool {
     true
 }
 
-/// A segment of the script with the live connection's numbers.
+/// A segment of the script, converted to the live connection's numbers.
 fn live_segment(socket: &Socket, segment: &Tcp, echo: TimestampEcho) -> Result<Tcp, String> {
     let mut live = segment.clone();
     let syn = segment.flags.has(TcpFlags::SYN);
@@ -265,7 +265,7 @@ fn live_segment(socket: &Socket, segment: &Tcp, echo: TimestampEcho) -> Result<T
                 *ecr = match (socket.timestamps.get(ecr), echo, socket.first_timestamp) {
                     (Some(&live), ..) => live,
                     (None, TimestampEcho::Scaled, Some((script, live))) => ecr.wrapping_sub(script).wrapping_add(live),
-                    _ => return Err(format!("`ecr {ecr}` is no timestamp that the script had the stack send")),
+                    _ => return Err(format!("`ecr {ecr}` is not a timestamp that the stack has sent in this script")),
                 };
             }
             _ => {}
@@ -274,7 +274,7 @@ fn live_segment(socket: &Socket, segment: &Tcp, echo: TimestampEcho) -> Result<T
     Ok(live)
 }
 
-/// Remembers what the script calls a live timestamp, and returns how many ticks lie between the two, counted from the first.
+/// Records the script's name for a live timestamp, and returns the ticks between the two, counted from the first.
 fn learn_timestamp(socket: &mut Socket, segment: &Tcp, actual: &Live) -> Option<i32> {
     let value = |options: &[TcpOption]| {
         options.iter().find_map(|option| match option {
@@ -289,7 +289,7 @@ fn learn_timestamp(socket: &mut Socket, segment: &Tcp, actual: &Live) -> Option<
     Some((live.wrapping_sub(first_live).wrapping_add(first_script).wrapping_sub(script)) as i32)
 }
 
-/// A flow label of the script is a name: the same name stands for the same label until another name stands for another.
+/// A script's flow label is a name: it stands for the same live label until another name takes that label.
 fn flow_label(socket: &mut Socket, script: u32, live: u32) -> Result<(), String> {
     match socket.flow_label {
         _ if script == 0 => Ok(()),

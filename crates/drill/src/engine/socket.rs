@@ -1,13 +1,13 @@
 //! What a run knows of its descriptors and connections: where each is in its opening, and how the script's numbers lie on the live ones.
 //!
-//! In a script, numbers of segments with SYN are absolute and all others count from the initial sequence number. The
-//! stack chooses its own; the script's side uses the script's.
+//! In a script, numbers of segments with SYN are absolute and all others are relative to the initial sequence number. The stack
+//! chooses its own; the script's side uses the script's.
 
 use crate::packet::{Addresses, Live};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// A descriptor of the script with the stack's.
+/// A script's descriptor and the stack's.
 #[derive(Clone, Copy, Debug)]
 pub struct Descriptor {
     /// The script's number.
@@ -20,7 +20,7 @@ pub struct Descriptor {
     pub socket: Option<usize>,
 }
 
-/// How far a connection has come.
+/// The state of a connection's handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// After `socket()`.
@@ -44,10 +44,10 @@ pub enum Stage {
 /// An address and a port, once known.
 pub type Side = Option<(IpAddr, u16)>;
 
-/// A header as far as a reset needs it.
+/// The header fields that a reset needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
-    /// First byte behind the segment, flags counted; of the stack's segments, the first byte.
+    /// The sequence number after the segment, counting flags; for the stack's segments, the first one.
     pub seq: u32,
     /// Acknowledgement number.
     pub ack: u32,
@@ -60,9 +60,9 @@ pub struct Seen {
 /// One connection or listener.
 #[derive(Clone, Debug)]
 pub struct Socket {
-    /// How far it has come.
+    /// The state of its handshake.
     pub stage: Stage,
-    /// Whether it is a TCP socket; others are left alone at the end.
+    /// Whether it is a TCP socket; others are not reset at the end.
     pub is_tcp: bool,
     /// The stack's descriptor, once there is one.
     pub fd: Option<i32>,
@@ -72,15 +72,15 @@ pub struct Socket {
     pub remote: Side,
     /// The stack's initial sequence number.
     pub live_isn: u32,
-    /// What the script calls it.
+    /// The script's number for it.
     pub script_isn: u32,
-    /// The script's side's initial sequence number.
+    /// The initial sequence number of the script's side.
     pub remote_isn: u32,
-    /// The stack's timestamps by what the script calls them.
+    /// The stack's timestamps, keyed by the script's values.
     pub timestamps: BTreeMap<u32, u32>,
-    /// The first of them: script's, live.
+    /// The first pair: script's, live.
     pub first_timestamp: Option<(u32, u32)>,
-    /// The flow label in use: script's, live.
+    /// The current flow label: script's, live.
     pub flow_label: Option<(u32, u32)>,
     /// The last segment injected.
     pub last_in: Option<Seen>,
@@ -108,17 +108,17 @@ impl Socket {
         }
     }
 
-    /// What to add to a number of the stack in the script to get the live one.
+    /// The offset from the script's number for the stack to the live one.
     pub fn local_offset(&self, syn: bool) -> u32 {
         if syn { self.live_isn.wrapping_sub(self.script_isn) } else { self.live_isn }
     }
 
-    /// The same for numbers of the script's side.
+    /// The same for the numbers of the script's side.
     pub fn remote_offset(&self, syn: bool) -> u32 {
         if syn { 0 } else { self.remote_isn }
     }
 
-    /// Where packets to the stack go.
+    /// The destination of packets to the stack.
     pub fn inbound(&self) -> Option<Addresses> {
         let ((source, source_port), (destination, destination_port)) = (self.remote?, self.local?);
         Some(Addresses { source, destination, source_port, destination_port })
@@ -138,7 +138,7 @@ impl Socket {
         self.local == Some((source, from)) && self.remote == Some((destination, to))
     }
 
-    /// Numbers of a reset that the stack will accept: sequence, acknowledgement, window.
+    /// Numbers for a reset that the stack will accept: sequence, acknowledgement, window.
     pub fn reset_numbers(&self) -> (u32, u32, u16) {
         match (self.last_in, self.last_out) {
             (Some(seen), _) if seen.acks => (seen.seq, seen.ack, seen.window),

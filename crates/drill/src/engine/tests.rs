@@ -1,4 +1,4 @@
-//! The engine against a stack that is a table of answers.
+//! Tests of the engine against a stack that is a table of answers.
 
 use super::*;
 use crate::packet::{Addresses, Live, tcp};
@@ -19,12 +19,12 @@ struct Mock {
 #[derive(Debug, Default)]
 struct Inner {
     now: i64,
-    /// Packets to send: how long after the question, as a script spells them with live numbers.
+    /// Packets to send: the delay after the query, and the packet in script notation with live numbers.
     outbox: VecDeque<(i64, &'static str)>,
     inbox: Vec<Live>,
     calls: Vec<Call>,
     sleeps: Vec<u32>,
-    /// Reads that block until a packet with payload has come.
+    /// Reads that block until a packet with payload has arrived.
     unread: usize,
     /// The clock does not move.
     stopped: bool,
@@ -42,7 +42,7 @@ fn spec(text: &str) -> PacketSpec {
     }
 }
 
-/// A segment as the mock sends it: numbers count from its own initial one, timestamps from its own clock.
+/// A segment from the mock: numbers are relative to its own initial one, timestamps to its own clock.
 fn live(text: &str) -> Vec<u8> {
     let PacketSpec { ip, transport, .. } = spec(text);
     let Transport::Tcp(mut segment) = transport else { panic!("{text}") };
@@ -121,7 +121,7 @@ impl Stack for Mock {
     }
 }
 
-/// What came of a script: the outcome and the mock.
+/// The result of a script: the outcome and the mock.
 fn run(text: &str, outbox: &[(i64, &'static str)]) -> (Result<(), Failure>, Arc<Mock>) {
     let mock = Arc::new(Mock::default());
     mock.inner.lock().unwrap().outbox.extend(outbox.iter().copied());
@@ -235,7 +235,7 @@ fn a_packet_that_never_comes_fails_at_once() {
 #[test]
 fn an_echo_of_nothing_is_refused_unless_it_may_be_scaled() {
     let rest = "+0 < . 1:1(0) ack 1 win 257 <nop,nop,TS val 3 ecr 150>\n";
-    assert!(failure(opened(rest, &[]).0).contains("`ecr 150` is no timestamp"));
+    assert!(failure(opened(rest, &[]).0).contains("`ecr 150` is not a timestamp"));
     let (outcome, mock) = run(&format!("--tcp_ts_ecr_scaled\n{OPEN}{rest}"), &[SYN_ACK]);
     assert_eq!(outcome, Ok(()));
     let inner = mock.inner.lock().unwrap();

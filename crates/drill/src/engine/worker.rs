@@ -1,7 +1,7 @@
-//! The second thread, which makes the calls that block.
+//! The second thread, which makes the blocking calls.
 //!
-//! The engine hands it a call and goes on as soon as the call sleeps: it looks at the thread's state as the kernel reports
-//! it, like packetdrill does, so a stack has to put a blocked caller to sleep and not let it spin.
+//! The engine passes it a call and continues as soon as the call sleeps. Like packetdrill, it checks the thread's state as the
+//! kernel reports it, so a stack must put a blocked caller to sleep instead of letting it spin.
 
 use super::clock::{Clock, Due};
 use crate::ffi::thread_id;
@@ -22,11 +22,11 @@ pub struct Worker {
 /// A call and when to make it.
 #[derive(Debug)]
 pub struct Job {
-    /// The script's time on the stack's.
+    /// How script time maps to stack time.
     pub clock: Clock,
     /// When the call begins.
     pub due: Due,
-    /// When the event before it was due.
+    /// When the previous event was due.
     pub previous: Option<i64>,
     /// The call.
     pub call: Call,
@@ -35,9 +35,9 @@ pub struct Job {
 /// A call that has returned.
 #[derive(Debug)]
 pub struct Finished {
-    /// The call with what came back in its memory.
+    /// The call, with its results in memory.
     pub call: Call,
-    /// What it returned; an error if it was begun too late.
+    /// Its return value; an error if the call started too late.
     pub returned: Result<Returned, String>,
     /// When it returned, by the stack's clock.
     pub at: i64,
@@ -48,7 +48,7 @@ enum Desk {
     #[default]
     Idle,
     Enqueued(Box<Job>),
-    /// Taken, and not due yet.
+    /// Taken by the worker, and not due yet.
     Waiting,
     Running,
     Done(Box<Finished>),
@@ -62,7 +62,7 @@ struct Shared {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Desk> {
-        // A thread that panicked with the lock leaves the desk as it was, which is a valid one.
+        // A thread that panicked while holding the lock left the state unchanged, and therefore valid.
         self.desk.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
@@ -71,7 +71,7 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// Waits until `ready` is true of the desk; `None` after `patience`.
+    /// Waits until `ready` holds; `None` after `patience`.
     fn await_desk(&self, patience: Option<Duration>, ready: impl Fn(&Desk) -> bool) -> Option<MutexGuard<'_, Desk>> {
         let until = patience.map(|patience| Instant::now() + patience);
         let mut desk = self.lock();
@@ -87,7 +87,7 @@ impl Shared {
 }
 
 impl Worker {
-    /// Starts the thread. It ends with the process: a call that never returns cannot be called back.
+    /// Starts the thread. It ends with the process: a call that never returns cannot be cancelled.
     pub fn start(stack: Arc<dyn Stack>) -> Self {
         let shared = Arc::new(Shared::default());
         let (tell, told) = std::sync::mpsc::channel();
@@ -99,7 +99,7 @@ impl Worker {
         Self { shared, thread: told.recv().unwrap_or(0) }
     }
 
-    /// Hands over a call, and returns when it sleeps or has returned.
+    /// Passes a call to the thread, and returns when the call sleeps or has returned.
     pub fn begin(&self, job: Job) {
         self.shared.put(Desk::Enqueued(Box::new(job)));
         drop(self.shared.await_desk(None, |desk| matches!(desk, Desk::Running | Desk::Done(_))));
@@ -111,10 +111,10 @@ impl Worker {
         }
     }
 
-    /// The call that has returned, if one has. With `patience` a call under way is given a second to return.
+    /// The call that has returned, if any. With `patience`, waits up to a second for a call in progress.
     ///
     /// # Errors
-    /// That it has not returned.
+    /// The call has not returned.
     pub fn finished(&self, patience: Patience) -> Result<Option<Finished>, StillBlocked> {
         let wait = if patience == Patience::Some { PATIENCE } else { Duration::ZERO };
         let ready = |desk: &Desk| matches!(desk, Desk::Idle | Desk::Done(_));
@@ -135,7 +135,7 @@ pub enum Patience {
     None,
 }
 
-/// A call is still under way.
+/// A call is still in progress.
 #[derive(Clone, Copy, Debug)]
 pub struct StillBlocked;
 
@@ -151,13 +151,13 @@ fn serve(stack: &dyn Stack, shared: &Shared) {
         }
         shared.put(Desk::Running);
         let returned = stack.perform(&mut call);
-        // The stack may wait for this question before it lets time pass again: it marks the moment of the return.
+        // The stack may wait for this query before it lets time pass again: it marks the moment of the return.
         let at = stack.now();
         shared.put(Desk::Done(Box::new(Finished { call, returned: Ok(returned), at })));
     }
 }
 
-/// Whether the kernel says that a thread of this process sleeps.
+/// Whether the kernel reports that a thread of this process sleeps.
 fn is_sleeping(thread: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with('S'))

@@ -1,4 +1,4 @@
-//! The control: the same calls to the kernel of the machine, packets through a TUN device of the namespace.
+//! The control: the same calls to the machine's kernel, with packets through a TUN device in the namespace.
 //!
 //! Packets are sniffed with a packet socket and not read from the device, because the kernel stamps them there with the
 //! moment they left, however late this process wakes up. They still have to be read from the device, or the kernel would
@@ -13,20 +13,20 @@ use libc::{
 use sockets::abi::{FcntlFn, Interface, IoctlFn};
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// Bytes of the header that a TUN device with offload puts before each packet.
+/// Size of the header that a TUN device with offload puts before each packet.
 const VNET_HEADER: usize = 10;
 
-/// The kernel behind the calls.
+/// The kernel as a stack under test.
 #[derive(Debug)]
 pub struct Kernel {
     table: Interface,
     tun: OwnedFd,
     sniffer: OwnedFd,
-    /// Segment size by which the kernel may cut what is injected; 0 leaves it whole.
+    /// Segment size at which the kernel may cut injected packets; 0 leaves them whole.
     segment: u16,
 }
 
-// SAFETY: the table holds functions without state.
+// SAFETY: the table contains stateless functions.
 unsafe impl Send for Kernel {}
 // SAFETY: as above.
 unsafe impl Sync for Kernel {}
@@ -35,16 +35,16 @@ impl Kernel {
     /// Uses the device behind `tun`, which must be up.
     ///
     /// # Errors
-    /// That packets cannot be sniffed on it.
+    /// Packets cannot be captured on it.
     pub fn new(tun: OwnedFd, device: &str, segment: Option<u16>) -> Result<Self, String> {
         let sniffer = system::sniff(device)?;
         Ok(Self { table: table(), tun, sniffer, segment: segment.unwrap_or(0) })
     }
 
-    /// Reads from the device what has been sniffed already, as a driver would complete its transmissions.
+    /// Reads from the device the packets already captured, as a driver would complete its transmissions.
     fn drain(&self) {
         let mut scrap = [0_u8; 64];
-        // SAFETY: the room is as large as it says; the descriptor does not block.
+        // SAFETY: the buffer has the stated size; the descriptor does not block.
         while unsafe { libc::read(self.tun.as_raw_fd(), scrap.as_mut_ptr().cast(), scrap.len()) } > 0 {}
     }
 }
@@ -90,11 +90,11 @@ impl Stack for Kernel {
     }
 }
 
-/// Functions of the table that are the system call of the same name.
+/// Functions of the table that map to the system call of the same name.
 macro_rules! forward {
     ($($name:ident($($argument:ident: $of:ty),*) -> $result:ty;)*) => {$(
         unsafe extern "C" fn $name(_: *mut c_void, $($argument: $of),*) -> $result {
-            // SAFETY: the caller's pointers are handed on as they are.
+            // SAFETY: the caller's pointers are passed on unchanged.
             unsafe { libc::$name($($argument),*) }
         }
     )*};
@@ -138,12 +138,12 @@ unsafe extern "C" fn splice(
     length: size_t,
     flags: c_uint,
 ) -> c_int {
-    // SAFETY: null offsets are what pipes and sockets need.
+    // SAFETY: pipes and sockets require null offsets.
     let value = unsafe { libc::splice(fd_in, std::ptr::null_mut(), fd_out, std::ptr::null_mut(), length, flags) };
     value as c_int
 }
 
-/// The third argument is a number or garbage; the command says which, and the kernel knows the command.
+/// The third argument is a number or garbage; the command decides which, and the kernel knows the command.
 unsafe extern "C" fn fcntl(_: *mut c_void, fd: c_int, command: c_int, argument: usize) -> c_int {
     // SAFETY: the kernel reads the argument only where the command has one.
     unsafe { libc::fcntl(fd, command, argument) }
@@ -174,7 +174,7 @@ fn table() -> Interface {
         send: Some(send),
         sendto: Some(sendto),
         sendmsg: Some(sendmsg),
-        // SAFETY: a variadic caller passes its third argument in the register where this function looks for it.
+        // SAFETY: a variadic caller passes its third argument in the register where this function expects it.
         fcntl: Some(unsafe { std::mem::transmute::<Fcntl, FcntlFn>(fcntl) }),
         // SAFETY: as above.
         ioctl: Some(unsafe { std::mem::transmute::<Ioctl, IoctlFn>(ioctl) }),

@@ -8,7 +8,7 @@ use std::ffi::{CStr, CString};
 use std::path::Path;
 use std::ptr::{null, null_mut};
 
-/// Room for one packet, as packetdrill gives.
+/// Room for one packet, the same size as packetdrill's.
 const RECEIVE_BYTES: usize = 65_536;
 
 /// A stack behind the table.
@@ -17,13 +17,13 @@ pub struct Linked {
     table: Interface,
 }
 
-// SAFETY: packetdrill calls the table from two threads at once; a stack behind it is made for that.
+// SAFETY: packetdrill calls the table from two threads at once, and stacks behind it support that.
 unsafe impl Send for Linked {}
 // SAFETY: as above.
 unsafe impl Sync for Linked {}
 
 impl Linked {
-    /// The stack of this project, `flags` being what `--so_flags` would be.
+    /// This project's stack, with `flags` as in `--so_flags`.
     pub fn own(flags: Option<&str>) -> Self {
         Self::init(sockets::packetdrill_interface_init, flags)
     }
@@ -31,7 +31,7 @@ impl Linked {
     /// The stack of a shared object.
     ///
     /// # Errors
-    /// That it cannot be loaded or is none.
+    /// The library cannot be loaded or does not export the interface.
     pub fn load(path: &Path, flags: Option<&str>) -> Result<Self, String> {
         let name =
             CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| "a path with a zero byte".to_owned())?;
@@ -53,14 +53,14 @@ impl Linked {
         let flags = flags.map(|flags| CString::new(flags).unwrap_or_default());
         let flags: *const c_char = flags.as_ref().map_or(null(), |flags| flags.as_ptr());
         let mut table = Interface::zeroed();
-        // SAFETY: the flags are null or end with a zero, the table is zeroed, both as the convention says.
+        // SAFETY: the flags are null or end with a zero, and the table is zeroed, as the convention requires.
         unsafe { init(flags, &raw mut table) };
         Self { table }
     }
 }
 
 fn last_error() -> String {
-    // SAFETY: after a failed dl call the text is there and ends with a zero.
+    // SAFETY: after a failed dl call the text exists and ends with a zero.
     let text = unsafe { libc::dlerror() };
     if text.is_null() {
         return "the shared object cannot be loaded".into();
@@ -90,7 +90,9 @@ impl Stack for Linked {
         // SAFETY: the room is as large as it says, length and time outlive the call.
         let value = unsafe { receive(self.table.userdata, packet.as_mut_ptr().cast(), &raw mut length, &raw mut at) };
         if value != 0 {
-            return Err(format!("netdev_receive returned {value}, which packetdrill would answer by asking for ever"));
+            return Err(format!(
+                "netdev_receive returned {value}, which packetdrill would answer by asking indefinitely"
+            ));
         }
         if length == 0 {
             return Err("no packet will come".into());

@@ -1,7 +1,7 @@
-//! Everything `unsafe`: calls through packetdrill's table of functions, and the system calls of the control.
+//! All `unsafe` code: calls through packetdrill's table of functions, and the system calls of the control.
 //!
-//! The safe side hands over owned memory ([`crate::stack::Call`]); pointers into it live for the one call only. A stack
-//! behind the table is trusted to honour the calls' contracts: that is what it is for.
+//! The safe side passes owned memory ([`crate::stack::Call`]); pointers into it live only for one call. A stack behind the table
+//! is trusted to honour the contracts of the calls.
 #![allow(unsafe_code)]
 
 mod kernel;

@@ -1,4 +1,4 @@
-//! One call through the table of functions: pointers are made from the call's memory, and what came back is put there.
+//! One call through the table of functions: builds pointers from the call's memory, and stores the results there.
 
 use crate::stack::{Buffer, Call, EpollEvent, Message, PollFd, Returned};
 use libc::{c_int, c_void, epoll_event, iovec, msghdr, pollfd, sockaddr, socklen_t};
@@ -6,11 +6,11 @@ use sockets::abi::Interface;
 use std::ffi::CString;
 use std::ptr::null_mut;
 
-/// Calls the table's field, or stops: packetdrill would call a null pointer.
+/// Calls the table's entry, or panics if it is null: packetdrill would call a null pointer.
 macro_rules! call {
     ($table:expr, $name:ident, $($argument:expr),*) => {{
         let function = $table.$name.expect(concat!("the stack has no ", stringify!($name)));
-        // SAFETY: the table is the stack's, every pointer is valid for the call and has the length that is passed with it.
+        // SAFETY: the table is the stack's, and every pointer is valid for the call and has the length passed with it.
         i64::from(unsafe { function($table.userdata, $($argument),*) } as i32)
     }};
 }
@@ -187,7 +187,7 @@ fn vectors(buffers: &mut [Vec<u8>]) -> Vec<iovec> {
 }
 
 fn header(message: &mut Message, vectors: &mut [iovec]) -> msghdr {
-    // SAFETY: zeros are a valid header; its padding differs between systems, so it cannot be spelled out.
+    // SAFETY: an all-zero header is valid; its padding differs between systems, so it cannot be written as a literal.
     let mut header: msghdr = unsafe { std::mem::zeroed() };
     header.msg_name = if message.name.is_empty() { null_mut() } else { message.name.as_mut_ptr().cast() };
     header.msg_namelen = length(&message.name);

@@ -10,10 +10,10 @@ const PACKET_OUTGOING: u8 = 4;
 /// Room for one packet.
 const PACKET_BYTES: usize = 65_536 + 64;
 
-/// Moves the calling thread into a network namespace of its own. Must come before any other thread starts.
+/// Moves the calling thread into a new network namespace. Must be called before any other thread starts.
 ///
 /// # Errors
-/// That the process may not; the message says what it would need.
+/// The process lacks the privilege; the message says which.
 pub fn enter_namespace() -> Result<(), String> {
     // SAFETY: no pointers.
     if unsafe { libc::unshare(libc::CLONE_NEWNET) } == 0 {
@@ -25,13 +25,13 @@ pub fn enter_namespace() -> Result<(), String> {
     ))
 }
 
-/// The kernel's number of the calling thread.
+/// The calling thread's id in the kernel.
 pub fn thread_id() -> i32 {
     // SAFETY: no pointers.
     unsafe { libc::gettid() }
 }
 
-/// Asks to be scheduled before ordinary processes, so that a run in real time is disturbed less; may be refused.
+/// Requests real-time scheduling, so that a run in real time is disturbed less; the kernel may refuse.
 pub fn prefer_realtime() {
     // SAFETY: the parameter outlives the call.
     unsafe {
@@ -43,7 +43,7 @@ pub fn prefer_realtime() {
 /// A TUN device called `name`, with segmentation offload like that of an Ethernet card, non-blocking.
 ///
 /// # Errors
-/// That it cannot be created; the message says what is missing.
+/// The device cannot be created; the message says what is missing.
 pub fn open_tun(name: &str) -> Result<OwnedFd, String> {
     const TUN_F_CSUM_TSO: libc::c_ulong = 0x01 | 0x02 | 0x04 | 0x08;
     let failed = |what: &str| format!("{what}: {}; it takes CAP_NET_ADMIN and /dev/net/tun", Error::last_os_error());
@@ -103,14 +103,14 @@ pub fn sniff(device: &str) -> Result<OwnedFd, String> {
     if bound < 0 || stamped < 0 { Err(failed("setting up a packet socket")) } else { Ok(fd) }
 }
 
-/// Whether `fd` can be read within `wait_ms`.
+/// Whether `fd` becomes readable within `wait_ms`.
 pub fn readable(fd: &OwnedFd, wait_ms: i32) -> bool {
     let mut poll = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: one entry, as the count says.
     unsafe { libc::poll(&raw mut poll, 1, wait_ms) > 0 }
 }
 
-/// The next packet on a packet socket and the moment it left, microseconds since 1970; `None` if it was an incoming one.
+/// The next packet on a packet socket and the time it left, in microseconds since 1970; `None` if it was an incoming one.
 pub fn sniffed(fd: &OwnedFd) -> Option<(Vec<u8>, i64)> {
     let mut packet = vec![0_u8; PACKET_BYTES];
     let mut control = [0_u64; 16];
@@ -130,7 +130,7 @@ pub fn sniffed(fd: &OwnedFd) -> Option<(Vec<u8>, i64)> {
         return None;
     }
     packet.truncate(length);
-    // SAFETY: the kernel has filled the header; the one message asked for is a time stamp.
+    // SAFETY: the kernel has filled the header; the only message requested is a time stamp.
     let at = unsafe {
         let message = libc::CMSG_FIRSTHDR(&raw const header);
         if message.is_null() || (*message).cmsg_type != libc::SCM_TIMESTAMPNS {

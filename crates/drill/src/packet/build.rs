@@ -1,11 +1,11 @@
-//! From a script's segment to bytes, addresses and sequence numbers already those of the live connection.
+//! Converts a script's segment to bytes; addresses and sequence numbers are already the live connection's.
 
 use super::checksum;
 use crate::config::bytes;
 use crate::script::{IpFields, Tcp, TcpFlags, TosCheck};
 use std::net::IpAddr;
 
-/// Where a packet goes from and to.
+/// Source and destination of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
     /// Source address.
@@ -21,7 +21,7 @@ pub struct Addresses {
 pub const TCP: u8 = 6;
 const DEFAULT_TTL: u8 = 255;
 
-/// A TCP segment. Its payload is zeros, which is what scripts write.
+/// A TCP segment. Its payload is zeros, as in scripts.
 pub fn tcp(addresses: Addresses, ip: IpFields, segment: &Tcp) -> Vec<u8> {
     let mut options = Vec::new();
     segment.options.iter().flatten().for_each(|option| option.emit(&mut options));
@@ -58,7 +58,7 @@ pub fn reset(addresses: Addresses, seq: u32, ack: u32, window: u16) -> Vec<u8> {
     tcp(addresses, IpFields::default(), &segment)
 }
 
-/// Puts an IP header before `payload`. Segments may be longer than any MTU, but not than an IP packet.
+/// Prepends an IP header to `payload`. A segment may be longer than any MTU, but not longer than an IP packet.
 pub fn with_ip(addresses: Addresses, ip: IpFields, protocol: u8, payload: &[u8]) -> Vec<u8> {
     let tos = match ip.tos {
         TosCheck::Ecn(bits) => bits,

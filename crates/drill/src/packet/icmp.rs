@@ -62,11 +62,11 @@ const V6_TYPES: Types = &[
     ("echo_reply", 129, &[]),
 ];
 
-/// An ICMP message to `addresses.destination`, quoting the segment that the stack sent the other way with sequence number
-/// `seq`: its IP header and the first eight bytes behind it.
+/// An ICMP message to `addresses.destination`, quoting the segment with sequence number `seq` that the stack sent in the other
+/// direction: its IP header and the eight bytes after it.
 ///
 /// # Errors
-/// The type or code that this version of ICMP does not know, or the MTU it has no room for.
+/// The type or code does not exist in this version of ICMP, or the message has no room for the MTU.
 pub fn icmp(addresses: Addresses, ip: IpFields, message: &Icmp, seq: u32) -> Result<Vec<u8>, String> {
     let v6 = addresses.source.is_ipv6();
     let (kind, code) = numbers(v6, message)?;
@@ -90,7 +90,7 @@ pub fn icmp(addresses: Addresses, ip: IpFields, message: &Icmp, seq: u32) -> Res
     Ok(with_ip(addresses, ip, protocol, &out))
 }
 
-/// The beginning of the segment that provoked a message. Its IP header speaks of a whole TCP header and the payload.
+/// The beginning of the segment that provoked a message. Its IP header claims a whole TCP header and the payload.
 fn quotation(addresses: Addresses, seq: u32, payload: usize) -> Vec<u8> {
     let mut segment = vec![0; 20 + payload];
     segment[..2].copy_from_slice(&addresses.destination_port.to_be_bytes());
@@ -105,7 +105,7 @@ fn quotation(addresses: Addresses, seq: u32, payload: usize) -> Vec<u8> {
 fn numbers(v6: bool, message: &Icmp) -> Result<(u8, u8), String> {
     let version = if v6 { "ICMPv6" } else { "ICMP" };
     let types = if v6 { V6_TYPES } else { V4_TYPES };
-    let wrong = |what: &str, name: &str| format!("`{name}` is no {version} {what}");
+    let wrong = |what: &str, name: &str| format!("`{name}` is not a valid {version} {what}");
     let numbered = |name: &str, prefix: &str| name.strip_prefix(prefix).and_then(|number| number.parse().ok());
     let (kind, codes) = match types.iter().find(|(name, ..)| *name == message.kind) {
         Some(&(_, number, codes)) => (number, codes),
@@ -119,7 +119,7 @@ fn numbers(v6: bool, message: &Icmp) -> Result<(u8, u8), String> {
     Ok((kind, code))
 }
 
-/// Names of an ICMP message's type and code, as far as they have any.
+/// Names of an ICMP message's type and code, where they have names.
 pub fn icmp_names(v6: bool, kind: u8, code: u8) -> (String, Option<String>) {
     let types = if v6 { V6_TYPES } else { V4_TYPES };
     let Some(&(name, _, codes)) = types.iter().find(|(_, number, _)| *number == kind) else {

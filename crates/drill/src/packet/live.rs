@@ -9,7 +9,7 @@ const TCP: u8 = 6;
 const ICMP: u8 = 1;
 const ICMPV6: u8 = 58;
 
-/// A packet of the stack with the moment it was sent.
+/// A packet from the stack, with the time it was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Live {
     bytes: Vec<u8>,
@@ -20,7 +20,7 @@ pub struct Live {
     pub at: i64,
 }
 
-/// What an IP header says, apart from addresses.
+/// The fields of an IP header, apart from the addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ip {
     /// 4 or 6.
@@ -41,7 +41,7 @@ impl Live {
     /// Reads the headers of `bytes`.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// What is malformed.
     pub fn parse(bytes: Vec<u8>, at: i64) -> Result<Self, String> {
         let whole = bytes.len();
         let short = |what: &str| Err(format!("a packet of {whole} bytes ends inside its {what} header"));
@@ -96,7 +96,7 @@ impl Live {
         (self.be16(0), self.be16(2))
     }
 
-    /// Byte `at` behind the IP header.
+    /// The byte at offset `at` after the IP header.
     pub fn transport_byte(&self, at: usize) -> u8 {
         self.bytes[self.ip_header + at]
     }
@@ -134,7 +134,7 @@ impl Live {
         TcpFlags { byte: self.transport_byte(13), ae: self.transport_byte(12) & 1, ace: None }
     }
 
-    /// The header's three bits without a meaning.
+    /// The three reserved bits of the header.
     pub fn reserved(&self) -> u8 {
         self.transport_byte(12) >> 1 & 7
     }
@@ -154,17 +154,17 @@ impl Live {
         TcpOption::split(&self.bytes[self.ip_header + 20..self.ip_header + self.transport_header])
     }
 
-    /// Payload behind the transport header.
+    /// Payload after the transport header.
     pub fn payload(&self) -> &[u8] {
         &self.bytes[self.ip_header + self.transport_header..]
     }
 
-    /// Whether an IPv4 header's checksum is right. IPv6 has none.
+    /// Whether an IPv4 header's checksum is correct. IPv6 has none.
     pub fn has_valid_ip_checksum(&self) -> bool {
         self.ip.version == 6 || checksum(&[&self.bytes[..self.ip_header]]) == 0
     }
 
-    /// Replaces sequence and acknowledgement number.
+    /// Replaces the sequence and acknowledgement numbers.
     pub fn set_numbers(&mut self, seq: u32, ack: u32) {
         self.set_be32(4, seq);
         self.set_be32(8, ack);
@@ -182,8 +182,8 @@ impl Live {
         }
     }
 
-    /// Puts the payloads of consecutive segments together under the last one's header, with the sequence number and CWR of
-    /// the first: how a sender with segmentation offload would have sent them.
+    /// Merges the payloads of consecutive segments under the last one's header, with the sequence number and CWR of the first: as
+    /// a sender with segmentation offload would have sent them.
     pub fn join(packets: &[Self]) -> Self {
         let (first, last) = (&packets[0], &packets[packets.len() - 1]);
         let mut joined = last.clone();

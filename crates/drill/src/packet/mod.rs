@@ -1,7 +1,7 @@
-//! Packets as bytes: what a script's packet looks like on the wire, and a view of live packets.
+//! Packets as bytes: a script's packet in wire format, and a view of live packets.
 //!
-//! Headers are read and written here and not with the `wire` crate, on purpose: a script's packet must be able to be
-//! wrong in every way a script can say, and a stack is not checked against its own reader.
+//! Headers are deliberately read and written here instead of with the `wire` crate: a script's packet must be able to be wrong in
+//! every way a script can express, and a stack must not be checked against its own parser.
 
 mod build;
 mod icmp;

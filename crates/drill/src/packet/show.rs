@@ -3,7 +3,7 @@
 use super::{Live, icmp_names};
 use crate::script::{Direction, EchoedSegment, Icmp, IpFields, PacketSpec, Tcp, TosCheck, Transport};
 
-/// `packet` as a script would spell it. IP fields are shown where `like`, the expected packet, has them, and ECN marks always.
+/// `packet` in script notation. IP fields are shown where `like`, the expected packet, has them; ECN marks are always shown.
 pub fn spec(packet: &Live, direction: Direction, like: Option<&PacketSpec>) -> PacketSpec {
     let ip = packet.ip();
     let shown = like.map_or(IpFields::default(), |like| like.ip);

@@ -1,8 +1,8 @@
 //! A position in the text of a script, and the smallest pieces read from there: white space and comments, words, numbers,
 //! quoted texts.
 //!
-//! The language is read without a separate token pass, because the same characters mean different things in different
-//! places: `.5` is a number in a time and two flags in a segment.
+//! The language is parsed without a separate token pass, because the same characters mean different things in different places:
+//! `.5` is a number in a time and two flags in a segment.
 
 use std::collections::BTreeMap;
 
@@ -20,9 +20,9 @@ pub struct Cursor<'a> {
     text: &'a str,
     at: usize,
     line: u32,
-    /// Where the last piece ended, before the space behind it.
+    /// Where the last token ended, before the white space after it.
     piece_line: u32,
-    /// Symbols given by `--define`, substituted wherever a word of an expression is read.
+    /// Symbols given by `--define`, substituted wherever an expression contains a word.
     pub defines: BTreeMap<String, String>,
 }
 
@@ -42,19 +42,19 @@ impl<'a> Cursor<'a> {
         self.line
     }
 
-    /// What is wrong with what has been read last.
+    /// An error about the last thing read.
     pub fn error<T>(&self, what: impl Into<String>) -> Parsed<T> {
         Err(ParseError { line: self.piece_line, what: what.into() })
     }
 
-    /// "expected X, found Y", Y being the beginning of what stands here.
+    /// "expected X, found Y", where Y is the beginning of the remaining text.
     pub fn expected<T>(&self, what: &str) -> Parsed<T> {
         let found: String = self.rest().chars().take_while(|c| *c != '\n').take(20).collect();
         let found = if self.rest().is_empty() { "the end".into() } else { format!("`{found}`") };
         Err(ParseError { line: self.line, what: format!("expected {what}, found {found}") })
     }
 
-    /// Steps over `bytes` bytes; line breaks among them are counted.
+    /// Skips `bytes` bytes, counting line breaks among them.
     pub fn advance(&mut self, bytes: usize) -> &'a str {
         let taken = &self.text[self.at..self.at + bytes];
         self.line += u32::try_from(taken.matches('\n').count()).unwrap_or(u32::MAX);
@@ -88,7 +88,7 @@ impl<'a> Cursor<'a> {
         self.rest().starts_with(what)
     }
 
-    /// Takes `what` and the space behind it, if it stands here.
+    /// Consumes `what` and the white space after it, if it comes next.
     pub fn eat(&mut self, what: &str) -> Parsed<bool> {
         if !self.sees(what) {
             return Ok(false);
@@ -102,13 +102,13 @@ impl<'a> Cursor<'a> {
         if self.eat(what)? { Ok(()) } else { self.expected(&format!("`{what}`")) }
     }
 
-    /// The run of characters here for which `belongs` holds.
+    /// The run of characters at this position for which `belongs` holds.
     pub fn run(&self, belongs: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         &rest[..rest.find(|c| !belongs(c)).unwrap_or(rest.len())]
     }
 
-    /// The word that stands here, which may be empty; nothing is taken.
+    /// The word at this position, which may be empty; does not consume it.
     pub fn peek_word(&self) -> &'a str {
         self.run(|c| c.is_ascii_alphanumeric() || c == '_')
     }
@@ -124,12 +124,12 @@ impl<'a> Cursor<'a> {
         Ok(word)
     }
 
-    /// What `word` stands for, if it is a symbol, or itself.
+    /// The value of `word` if it is a symbol, else `word` itself.
     pub fn defined(&self, word: &str) -> String {
         self.defines.get(word).cloned().unwrap_or_else(|| word.to_owned())
     }
 
-    /// Takes exactly the word `what`, if it stands here.
+    /// Consumes exactly the word `what`, if it comes next.
     pub fn eat_word(&mut self, what: &str) -> Parsed<bool> {
         if self.peek_word() != what {
             return Ok(false);
@@ -141,7 +141,7 @@ impl<'a> Cursor<'a> {
         if self.eat_word(what)? { Ok(()) } else { self.expected(&format!("`{what}`")) }
     }
 
-    /// Whether a number begins here: a digit, or a sign or a point before one.
+    /// Whether a number begins here: a digit, or a sign or decimal point before one.
     pub fn sees_number(&self) -> bool {
         let mut chars = self.rest().chars().skip_while(|c| *c == '-');
         let signs = self.run(|c| c == '-').len();
@@ -183,7 +183,7 @@ impl<'a> Cursor<'a> {
         T::try_from(value).or_else(|_| self.error(format!("{what} is out of range: {value}")))
     }
 
-    /// A time in seconds, as microseconds. What lies below a microsecond is cut off.
+    /// A time in seconds, converted to microseconds. Fractions of a microsecond are cut off.
     pub fn seconds(&mut self) -> Parsed<i64> {
         let whole = self.run(|c| c.is_ascii_digit());
         let behind = &self.rest()[whole.len()..];
@@ -202,7 +202,7 @@ impl<'a> Cursor<'a> {
         Ok(usecs)
     }
 
-    /// A text between two `quote` characters; a backslash keeps the character behind it from ending the text.
+    /// A text between two `quote` characters; a backslash escapes the character after it.
     pub fn quoted(&mut self, quote: char) -> Parsed<&'a str> {
         let begin = self.line;
         let body = &self.rest()[quote.len_utf8()..];

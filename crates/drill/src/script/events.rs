@@ -1,14 +1,14 @@
-//! The frame of a script: options, init command, timed events, cleanup command.
+//! The structure of a script: options, init command, timed events, cleanup command.
 
 use super::cursor::{Cursor, Parsed};
 use super::{Action, CallSpec, Command, Direction, Event, EventTime, Script, ScriptOption};
 use std::collections::BTreeMap;
 
-/// Reads a script. `defines` are the symbols of the command line; those of the script's own `--define` lines come on top,
-/// unless the command line has the same name.
+/// Parses a script. `defines` are the symbols of the command line; the script's own `--define` lines add to them, but the command
+/// line takes precedence for the same name.
 ///
 /// # Errors
-/// The first line that is not in the language.
+/// The first line that does not parse.
 pub fn parse(text: &str, defines: &BTreeMap<String, String>) -> Parsed<Script> {
     Parser::new(text, defines).script()
 }
@@ -78,7 +78,7 @@ impl<'a> Parser<'a> {
         if value.is_empty() { self.cursor.expected("a value") } else { Ok(value) }
     }
 
-    /// Symbols of the script's own `--define` lines; the command line's win.
+    /// Symbols from the script's own `--define` lines; those of the command line take precedence.
     fn define(&mut self, options: &[ScriptOption]) -> Parsed<()> {
         for option in options.iter().filter(|option| option.name == "define") {
             match option.value.as_deref().and_then(|value| value.split_once('=')) {

@@ -3,7 +3,7 @@
 use super::cursor::{Cursor, Parsed};
 use super::{Expr, Field};
 
-/// Expressions may nest this deep; real scripts nest five levels.
+/// How deeply expressions may nest; real scripts nest five levels.
 const MAX_DEPTH: u32 = 32;
 
 impl Cursor<'_> {
@@ -12,7 +12,7 @@ impl Cursor<'_> {
         self.or_expression(0)
     }
 
-    /// `( a, b )`, the opening parenthesis not read yet.
+    /// `( a, b )`, with the opening parenthesis not consumed yet.
     pub fn arguments(&mut self) -> Parsed<Vec<Expr>> {
         self.expect("(")?;
         self.sequence(")", 0)
@@ -47,7 +47,7 @@ impl Cursor<'_> {
             Some('"') => {
                 let text = self.quoted('"')?;
                 let bytes = self.unescape(text)?;
-                // A trailing ellipsis says the text goes on; what goes on is not compared.
+                // A trailing ellipsis means that the text continues; the rest is not compared.
                 self.eat("...")?;
                 Ok(Expr::Str(bytes))
             }

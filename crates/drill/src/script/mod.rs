@@ -1,7 +1,7 @@
-//! The script language: what a script says, before anything runs.
+//! The script language: the parsed form of a script, before anything runs.
 //!
-//! The language is packetdrill's, so that scripts written by others run unchanged. Nothing here depends on the options of
-//! a run: a packet is kept as it is spelled and only becomes bytes when the engine knows the IP version.
+//! The language is packetdrill's, so that existing scripts run unchanged. Nothing here depends on the options of a run: a packet
+//! is stored in script notation and becomes bytes only when the engine knows the IP version.
 
 mod cursor;
 mod events;
@@ -89,7 +89,7 @@ pub enum Action {
 /// A system call with its expected result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallSpec {
-    /// When a blocking call returns, in microseconds (like the event's time: relative with a relative one).
+    /// When a blocking call returns, in microseconds (relative if the event's time is relative).
     /// `None`: the call does not block.
     pub end: Option<i64>,
     /// Name of the call.
@@ -126,7 +126,7 @@ pub enum Expr {
 /// One item between braces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// `name` of `name = value`; a bare value has none.
+    /// `name` in `name = value`; absent for a bare value.
     pub name: Option<String>,
     /// The argument of `name(argument) = value`.
     pub length: Option<Expr>,

@@ -1,4 +1,4 @@
-//! TCP options as scripts spell them: reading, and writing them back.
+//! TCP options in script notation: parsing, and printing them.
 
 use super::cursor::{Cursor, Parsed};
 use std::fmt;
@@ -27,7 +27,7 @@ pub enum TcpOption {
     },
     /// MD5 digest (RFC 2385).
     Md5(Vec<u8>),
-    /// Fast Open cookie (RFC 7413 §4.1.1), empty to ask for one.
+    /// Fast Open cookie (RFC 7413 §4.1.1), empty to request one.
     FastOpen(Vec<u8>),
     /// The same under the experimental kind 254.
     FastOpenExperimental(Vec<u8>),
@@ -120,13 +120,13 @@ impl TcpOption {
         out[begin + 1] = u8::try_from(out.len() - begin).unwrap_or(u8::MAX);
     }
 
-    /// Splits the options field of a live segment. What has a known kind but not its length is given as [`Self::Other`].
+    /// Splits the options field of a live segment. An option of a known kind with the wrong length becomes [`Self::Other`].
     pub fn split(mut bytes: &[u8]) -> Vec<Self> {
         let mut options = Vec::new();
         while let Some((&kind, rest)) = bytes.split_first() {
             let (data, behind) = match (kind, rest.first()) {
                 (0 | 1, _) => (&[][..], rest),
-                // A length that does not fit: the remainder is shown as it is.
+                // A length that does not fit: the remainder is kept unparsed.
                 (_, Some(&len)) if len >= 2 && usize::from(len) <= bytes.len() => {
                     bytes[2..].split_at(usize::from(len) - 2)
                 }
@@ -170,7 +170,7 @@ fn be32(bytes: &[u8]) -> u32 {
 }
 
 impl Cursor<'_> {
-    /// `<option, option>` or `<...>` (which is `None`), the opening bracket not read yet.
+    /// `<option, option>` or `<...>` (which is `None`), with the opening bracket not consumed yet.
     pub fn tcp_options(&mut self) -> Parsed<Option<Vec<TcpOption>>> {
         self.expect("<")?;
         if self.eat("...")? {
@@ -247,7 +247,7 @@ impl Cursor<'_> {
         Ok(TcpOption::AccEcn { order, counters })
     }
 
-    /// Hexadecimal digits, two a byte; there may be none. A symbol may stand for them.
+    /// Hexadecimal digits, two per byte; there may be none. A symbol may stand for them.
     fn hex(&mut self, what: &str, most: usize) -> Parsed<Vec<u8>> {
         let word = self.peek_word();
         let digits = self.defined(word);

@@ -7,7 +7,7 @@ use std::fmt;
 /// A packet, injected or expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketSpec {
-    /// Which way it goes, seen from the stack under test.
+    /// Direction, seen from the stack under test.
     pub direction: Direction,
     /// What is said of its IP header.
     pub ip: IpFields,
@@ -15,7 +15,7 @@ pub struct PacketSpec {
     pub transport: Transport,
 }
 
-/// Which way a packet goes, seen from the stack under test.
+/// Direction of a packet, seen from the stack under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// `<`: injected.
@@ -29,13 +29,13 @@ pub enum Direction {
 pub struct IpFields {
     /// Traffic class.
     pub tos: TosCheck,
-    /// IPv6 flow label; outbound it is a name for whatever label the connection uses.
+    /// IPv6 flow label; in an outbound packet, a name for the label that the connection uses.
     pub flow_label: Option<u32>,
     /// TTL or hop limit.
     pub ttl: Option<u8>,
 }
 
-/// What of the traffic class is given and compared.
+/// Which part of the traffic class is specified and compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TosCheck {
     /// Nothing.
@@ -61,7 +61,7 @@ pub enum Transport {
 /// A TCP segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tcp {
-    /// Source and destination port, where they are not the connection's.
+    /// Source and destination port, where they differ from the connection's.
     pub ports: Option<(u16, u16)>,
     /// Flags.
     pub flags: TcpFlags,
@@ -69,7 +69,7 @@ pub struct Tcp {
     pub seq: u32,
     /// Payload, bytes.
     pub payload: u16,
-    /// Acknowledgement number, relative likewise.
+    /// Acknowledgement number, relative in the same way.
     pub ack: u32,
     /// Window field; `None` is not compared.
     pub window: Option<u16>,
@@ -82,7 +82,7 @@ pub struct Tcp {
 /// The flags of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpFlags {
-    /// CWR to FIN, as they lie in the header's byte 13.
+    /// CWR to FIN, in the layout of the header's byte 13.
     pub byte: u8,
     /// The AE flag (RFC 9768), the lowest bit of byte 12.
     pub ae: u8,
@@ -110,7 +110,7 @@ pub struct Icmp {
 pub struct EchoedSegment {
     /// Its relative sequence number.
     pub seq: u32,
-    /// How many payload bytes its IP header claims.
+    /// How many payload bytes the quoted IP header claims.
     pub payload: u16,
 }
 
@@ -138,7 +138,7 @@ impl TcpFlags {
     /// CWR.
     pub const CWR: u8 = CWR;
 
-    /// Reads letters, and a digit for the ACE field.
+    /// Parses the letters, and a digit for the ACE field.
     pub fn parse(letters: &str) -> Result<Self, String> {
         let mut flags = Self::default();
         for letter in letters.chars() {

@@ -1,4 +1,4 @@
-//! The language: each form once, and no text that makes the reader panic.
+//! Tests of the language: every form once, and no input that makes the parser panic.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! What was published, and what counts as the same.
+//! Published results, and the criteria for reproducing them.
 
 use super::estimate::Estimate;
 use super::study::Study;
@@ -7,60 +7,60 @@ use core::ops::{Bound, RangeBounds};
 /// A published result.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim {
-    /// Short and unique, for the command line.
+    /// Short and unique id for the command line.
     pub id: &'static str,
-    /// What is claimed, a sentence without its full stop.
+    /// The claim, a sentence without its full stop.
     pub claim: &'static str,
     /// Where it was published.
     pub source: &'static str,
     /// The number as published.
     pub published: &'static str,
-    /// Of what is measured here.
+    /// The unit of the measured number.
     pub unit: Unit,
-    /// Which numbers count; `None` where nothing is asked.
+    /// The range of acceptable numbers; `None` if the claim has no criterion.
     pub band: Option<Band>,
     /// How it is measured.
     pub measure: Measure,
-    /// The number that means the absence of an effect.
+    /// The number that means no effect.
     pub nothing: Nothing,
-    /// The same without one ingredient each, which shows what carries the effect.
+    /// The same without one ingredient each, to show what causes the effect.
     pub ablations: &'static [Ablation],
     /// Further numbers for the texts.
     pub facts: &'static [Fact],
     /// What the traces show. `{name}` stands for a fact, `{measured}` and `{where}` for the row's own.
     pub shows: &'static str,
-    /// Why it does not come out as published, or why nothing is asked; printed unless it is reproduced.
+    /// Why it is not reproduced, or why there is no criterion; printed unless it is reproduced.
     pub reason: &'static str,
 }
 
-/// How a number comes about.
+/// How a number is obtained.
 #[derive(Clone, Copy, Debug)]
 pub enum Measure {
     /// From runs.
     Runs(Estimate),
-    /// From arithmetic: how many of so many examples come out to the digit.
+    /// From arithmetic: how many of the examples match to the digit.
     Examples(fn() -> (usize, usize)),
 }
 
-/// What a measured number is judged by.
+/// The criteria for a measured number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Band {
-    /// What the publication says: by this a number counts as reproduced.
+    /// The published value: a number that agrees with it counts as reproduced.
     pub published: Published,
     /// In band: a range that we chose.
     pub inside: Range,
-    /// The right sign and order, if not inside.
+    /// The range for the right sign and order, if not inside.
     pub direction: Range,
 }
 
 /// What a publication says, in the unit of its row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Published {
-    /// A number: reproduced by an effect that is within a quarter of the published one.
+    /// A number: reproduced if the effect is within a quarter of the published one.
     Number(f64),
-    /// A bound: reproduced where the whole interval keeps it.
+    /// A bound: reproduced if the whole interval satisfies it.
     Bound(Range),
-    /// Words without a number, and the range that we read in them: judged as a bound.
+    /// Words without a number, and the range that we read into them: judged like a bound.
     Words(Range),
 }
 
@@ -111,7 +111,7 @@ pub enum Unit {
     RoundTrips,
     /// Megabits in a second.
     Mbit,
-    /// Events for each 10 MB.
+    /// Events per 10 MB.
     Per10Mb,
     /// Worked examples.
     Examples,
@@ -146,12 +146,12 @@ pub struct Fact {
     pub decimals: usize,
 }
 
-/// What a measurement says of a claim.
+/// The result of comparing a measurement with a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// What the publication says holds.
+    /// The published statement holds.
     Reproduced,
-    /// It does not, but the number lies in the band that we chose.
+    /// It does not hold, but the number lies in the band that we chose.
     InBand,
     /// The right sign and order, outside the band.
     Direction,
@@ -178,7 +178,7 @@ impl Published {
     /// An effect within this share of the published one reproduces it.
     const TOLERANCE: f64 = 0.25;
 
-    /// Whether a number and its 95 % interval reproduce it.
+    /// Returns whether a number and its 95 % interval reproduce the statement.
     fn holds(&self, unit: Unit, measured: f64, interval: Option<(f64, f64)>) -> bool {
         match self {
             Self::Number(number) => {
@@ -192,7 +192,7 @@ impl Published {
         }
     }
 
-    /// Why it does not hold, with the numbers.
+    /// Returns why it does not hold, with the numbers.
     pub(super) fn missed(&self, unit: Unit, measured: f64, interval: Option<(f64, f64)>) -> String {
         match self {
             Self::Number(number) => {
@@ -213,7 +213,7 @@ impl Published {
 }
 
 impl Band {
-    /// What a number and its 95 % interval say; no number says that it was not reproduced.
+    /// Judges a number and its 95 % interval; without a number the claim is not reproduced.
     pub fn judge(&self, unit: Unit, measured: Option<f64>, interval: Option<(f64, f64)>) -> Verdict {
         match measured {
             Some(number) if self.published.holds(unit, number, interval) => Verdict::Reproduced,
@@ -269,7 +269,7 @@ impl Unit {
         }
     }
 
-    /// The number that means the absence of an effect: one for a multiple.
+    /// Returns the number that means no effect: one for a multiple.
     const fn without_effect(self) -> f64 {
         match self {
             Self::Times => 1.0,
@@ -277,7 +277,7 @@ impl Unit {
         }
     }
 
-    /// Whether numbers are differences, and have their sign.
+    /// Returns whether numbers of this unit are differences and show their sign.
     const fn is_signed(self) -> bool {
         matches!(self, Self::Percent | Self::Points)
     }
@@ -285,7 +285,7 @@ impl Unit {
     /// A number of this unit, without it.
     pub fn number(self, number: f64) -> String {
         let decimals = self.decimals();
-        // What rounds to nothing has no sign.
+        // A value that rounds to zero has no sign.
         let number = if number.abs() < 0.5 / 10_f64.powi(decimals as i32) { 0.0 } else { number };
         let text = if self.is_signed() { format!("{number:+.decimals$}") } else { format!("{number:.decimals$}") };
         text.replace('-', "−")
@@ -312,7 +312,7 @@ impl Unit {
 }
 
 impl Claim {
-    /// Everything that is computed for it, its own number first.
+    /// Returns every estimate it needs, its own first.
     pub fn estimates(&self) -> Vec<Estimate> {
         let own = match self.measure {
             Measure::Runs(estimate) => Some(estimate),

@@ -1,24 +1,24 @@
-//! What is computed of runs. Arms are compared by the means of their runs in a cell, or in all cells together.
+//! Estimates from runs. Arms are compared by the means of their runs in a cell, or over all cells together.
 
 use super::evidence::{Draw, Runs};
 use super::quantity::{self, Quantity};
 use super::study::Study;
 use crate::results::stats;
 
-/// A number that is computed of a study.
+/// A number computed from a study.
 #[derive(Clone, Copy, Debug)]
 pub struct Estimate {
     /// Of which runs.
     pub study: &'static Study,
-    /// Only of cells whose sweep has these values, as `KEY=VALUE` or `KEY=VALUE|VALUE` in canonical form.
+    /// Restricts the cells to those whose sweep has these values, as `KEY=VALUE` or `KEY=VALUE|VALUE` in canonical form.
     pub cells: &'static [&'static str],
-    /// Whose result it is.
+    /// The arm to evaluate.
     pub arm: &'static str,
-    /// With whom the arm is compared.
+    /// The arms to compare with.
     pub over: &'static [&'static str],
     /// What is computed.
     pub what: What,
-    /// How cells come together.
+    /// How cells are combined.
     pub across: Across,
 }
 
@@ -31,34 +31,34 @@ pub enum Across {
     Smallest,
     /// Their sum.
     Sum,
-    /// There is one number of all cells together.
+    /// One number over all cells together.
     Together,
 }
 
-/// What is computed of cells. Where there are several others, they are the best of them, by mean goodput.
+/// What to compute from cells. Several other arms count as the best of them, by mean goodput.
 #[derive(Clone, Copy, Debug)]
 pub enum What {
     /// One if the arm's mean goodput is above that of all others, else zero.
     Wins,
-    /// Mean goodput beyond the other's, per cent.
+    /// Excess of mean goodput over the other's, per cent.
     Gain,
     /// Mean goodput, as a multiple of the other's.
     Times,
-    /// The ninetieth percentile of goodput beyond the other's, per cent; nothing below fifty runs.
+    /// Excess of the ninetieth percentile of goodput over the other's, per cent; nothing below fifty runs.
     TailGain,
-    /// Median over seeds of goodput / the other's, less one, per cent.
+    /// Median over seeds of goodput / the other's, minus one, per cent.
     MedianGain,
-    /// How many times as much of something the other has, means.
+    /// How many times as much of a quantity the other has, by means.
     Less(Quantity),
-    /// By how much a sum is above the other's, per cent.
+    /// Excess of a sum over the other's, per cent.
     Change(Quantity),
     /// One sum in per cent of another.
     Share(Quantity, Quantity),
-    /// By how many percentage points such a share is above the other's.
+    /// Excess of such a share over the other's, in percentage points.
     Points(Quantity, Quantity),
-    /// The mean of something.
+    /// The mean of a quantity.
     Mean(Quantity),
-    /// By how much that mean is above its value in the cell that has the last setting in place of the first.
+    /// Excess of that mean over its value in the cell that has the last setting in place of the first.
     More(Quantity, [&'static str; 2]),
 }
 
@@ -69,7 +69,7 @@ pub struct Value {
     pub number: f64,
     /// The cell that was largest or smallest, by its index.
     pub cell: Option<usize>,
-    /// With whom the arm was compared.
+    /// The arm of the comparison.
     pub over: Option<&'static str>,
 }
 
@@ -80,7 +80,7 @@ impl Estimate {
         Self { arm, ..self }
     }
 
-    /// Whether a study's runs have its cells and arms.
+    /// Returns whether a study's runs have its cells and arms.
     pub fn is_found_in(&self, runs: &Runs) -> bool {
         let is_arm = |name: &&str| runs.plan.arms.iter().any(|arm| arm.label == **name);
         let cells = runs.cells_with(self.cells);
@@ -91,7 +91,7 @@ impl Estimate {
         !cells.is_empty() && has_siblings && [self.arm].iter().chain(self.over).all(is_arm)
     }
 
-    /// The number; `None` when a run failed or there is nothing to divide by.
+    /// Computes the number; `None` if a run failed or the divisor is zero.
     pub fn of(&self, draw: &Draw<'_>) -> Option<Value> {
         let cells = draw.runs.cells_with(self.cells);
         if self.across == Across::Together {
@@ -114,7 +114,7 @@ impl Estimate {
         }
     }
 
-    /// The number in these cells, and with whom the arm was compared.
+    /// Returns the number in these cells, and the arm of the comparison.
     fn in_cells(&self, draw: &Draw<'_>, cells: &[usize]) -> Option<(f64, Option<&'static str>)> {
         let arms = Arms { draw, cells };
         let own = self.arm;
@@ -147,7 +147,7 @@ impl Estimate {
     }
 }
 
-/// What arms did in some cells.
+/// The results of arms in some cells.
 struct Arms<'a> {
     draw: &'a Draw<'a>,
     cells: &'a [usize],

@@ -1,4 +1,4 @@
-//! The runs of studies: made once, whatever the number of claims that ask for them, and drawn again for intervals.
+//! The runs of studies: made once, however many claims use them, and resampled for intervals.
 
 use super::quantity::Quantity;
 use super::study::{Study, Watch};
@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 /// The runs of a study.
 #[derive(Clone, Debug)]
 pub struct Runs {
-    /// What was to be made.
+    /// The runs to make.
     pub plan: Plan,
     /// By cell, arm and iteration; `None` where a run failed.
     measured: Vec<Vec<Vec<Option<Measured>>>>,
-    /// What went wrong, a sentence for each failed run.
+    /// Errors, one sentence per failed run.
     pub failures: Vec<String>,
     /// Packets of the runs made now.
     pub packets: u64,
@@ -26,9 +26,9 @@ pub struct Runs {
 /// What makes runs.
 #[derive(Clone, Copy)]
 pub struct Backends<'a> {
-    /// Those whose counters suffice.
+    /// For runs whose counters suffice.
     pub plain: &'a dyn Backend,
-    /// Those that are watched for SACKs that report nothing new.
+    /// For runs that are observed for SACKs without news.
     pub watching: &'a dyn Backend,
 }
 
@@ -38,7 +38,7 @@ pub struct Evidence {
     runs: BTreeMap<&'static str, Runs>,
 }
 
-/// Runs of a study, seed by seed: each once, or drawn with replacement.
+/// Runs of a study, seed by seed: each one once, or drawn with replacement.
 #[derive(Clone, Debug)]
 pub struct Draw<'a> {
     /// The study's.
@@ -105,7 +105,7 @@ impl Runs {
         (seeds >= bootstrap::MIN_SEEDS).then(draw).map(|iterations| Draw { runs: self, iterations })
     }
 
-    /// Cells whose sweep has all of these settings; of several values between bars one will do.
+    /// Returns the cells whose sweep has all of these settings; a value with bars matches any of its alternatives.
     pub(super) fn cells_with(&self, settings: &[&str]) -> Vec<usize> {
         let has = |cell: usize, setting: &str| {
             let (wanted, values) = setting.split_once('=').expect("a setting is KEY=VALUE");
@@ -133,7 +133,7 @@ impl Draw<'_> {
         &self.iterations
     }
 
-    /// A number of every drawn run of an arm in these cells; `None` when one is missing or cannot provide it.
+    /// Returns a number of every drawn run of an arm in these cells; `None` if one is missing or cannot provide it.
     pub(super) fn values(&self, arm: &str, of: Quantity, cells: &[usize]) -> Option<Vec<f64>> {
         let plan = &self.runs.plan;
         let arm = plan.arms.iter().position(|known| known.label == arm)?;

@@ -1,4 +1,4 @@
-//! From runs to what they say of a claim.
+//! Judges claims by runs.
 
 use super::claim::{Claim, Measure, Nothing, Unit, Verdict};
 use super::estimate::{Estimate, Value};
@@ -7,20 +7,20 @@ use crate::plan::difference::{self, Differences};
 use crate::results::stats::bootstrap::{self, RESAMPLES};
 use base::Rng;
 
-/// What was found about a claim.
+/// The finding about a claim.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// Which.
     pub claim: &'static Claim,
     /// In the claim's unit; `None` when a run failed.
     pub measured: Option<f64>,
-    /// 95 % of what the bootstrap computed; `None` without an interval.
+    /// The 95 % interval from the bootstrap; `None` without one.
     pub interval: Option<(f64, f64)>,
     /// What that says.
     pub verdict: Verdict,
-    /// Where the number was found: the cell, and over whom.
+    /// Where the number was found: the cell, and the arm of the comparison.
     pub place: String,
-    /// Every ingredient that was taken away, the one that carries most first.
+    /// Every ingredient that was removed, the one with the largest share first.
     pub ablated: Vec<Carrier>,
     /// What the traces show, with its numbers.
     pub shows: String,
@@ -28,24 +28,24 @@ pub struct Finding {
     pub reason: Option<String>,
 }
 
-/// What is left without an ingredient.
+/// The effect that remains without an ingredient.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Carrier {
     /// Which.
     pub ingredient: &'static str,
     /// The claim's number without it.
     pub without: f64,
-    /// How much of the effect goes with it, per cent; above a hundred when less than nothing is left.
+    /// The share of the effect lost without it, per cent; above a hundred if the effect changes sign.
     pub share_pct: f64,
-    /// In which leaves the arm without it differs from the row's own.
+    /// The leaves in which the arm without it differs from the row's own.
     pub differs: Differences,
 }
 
 impl Carrier {
-    /// An ingredient that carries less is not named.
+    /// An ingredient with a smaller share is not named.
     const NAMED_FROM_PCT: f64 = 20.0;
 
-    /// Whether enough goes with it to name it.
+    /// Returns whether its share is large enough to name it.
     pub fn carries(&self) -> bool {
         self.share_pct >= Self::NAMED_FROM_PCT
     }
@@ -114,8 +114,8 @@ fn ablated(claim: &Claim, measured: f64, evidence: &Evidence) -> Vec<Carrier> {
     found
 }
 
-/// The leaves in which the arm of another estimate differs from the arm of this one. Studies sweep paths and flows, never
-/// leaves, so the first cell stands for all.
+/// Returns the leaves in which the other estimate's arm differs from this one's. Studies sweep paths and flows, never leaves, so
+/// the first cell represents all.
 fn differs(own: &Estimate, other: &Estimate, evidence: &Evidence) -> Option<Differences> {
     let ends = |estimate: &Estimate| {
         let plan = &evidence.of(estimate.study)?.plan;

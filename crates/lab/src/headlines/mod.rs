@@ -1,8 +1,8 @@
-//! Published results: what was claimed, how it is measured here, which band counts as the same, and what carries it.
+//! Published results: the claim, its measurement here, the band of acceptable numbers, and the cause of the effect.
 //!
-//! A [`Claim`] is data: the runs it needs ([`Study`]), what is computed of them ([`Estimate`]), and the band. `evidence.rs`
-//! makes the runs, `judge.rs` turns them into [`Finding`]s. The published estimator is used, means of ten runs; intervals
-//! come from the bootstrap over seeds.
+//! A [`Claim`] is data: the runs it needs ([`Study`]), the number computed from them ([`Estimate`]), and the band. `evidence.rs`
+//! makes the runs, `judge.rs` turns them into [`Finding`]s. The estimator is the published one, means of ten runs; intervals come
+//! from the bootstrap over seeds.
 
 pub mod claim;
 pub mod claims;

@@ -1,4 +1,4 @@
-//! What a run reports, as numbers that may be added up.
+//! The results of a run, as numbers that can be added.
 
 use crate::run::Measured;
 use crate::spec::Point;
@@ -16,7 +16,7 @@ pub fn seconds(run: &Measured, _: &Point) -> Option<f64> {
     Some(run.elapsed_ns as f64 / 1e9)
 }
 
-/// Payload sent again, bytes.
+/// Payload retransmitted, bytes.
 pub fn retransmitted(run: &Measured, _: &Point) -> Option<f64> {
     run.bytes_retransmitted.map(|bytes| bytes as f64)
 }
@@ -41,7 +41,7 @@ pub fn episodes_without_timeout(run: &Measured, _: &Point) -> Option<f64> {
     run.episodes_without_timeout.map(|count| count as f64)
 }
 
-/// Recoveries begun without a timeout, for each 10 MB of payload.
+/// Recoveries begun without a timeout, per 10 MB of payload.
 pub fn recoveries_per_10mb(run: &Measured, _: &Point) -> Option<f64> {
     run.fast_retransmits.map(|count| count as f64 * 1e7 / run.bytes as f64)
 }
@@ -51,7 +51,7 @@ pub fn duplicates_recognised(run: &Measured, _: &Point) -> Option<f64> {
     run.dsacks_received.map(|count| count as f64)
 }
 
-/// Time that the losses by position cost, milliseconds.
+/// Additional time caused by the losses by position, milliseconds.
 pub fn repair_ms(run: &Measured, _: &Point) -> Option<f64> {
     run.undropped_ns.map(|undropped| (run.elapsed_ns as f64 - undropped as f64) / 1e6)
 }
@@ -61,12 +61,12 @@ pub fn repair_rtts(run: &Measured, point: &Point) -> Option<f64> {
     run.repair_rtts(point)
 }
 
-/// Time behind SACKs that reported nothing new, seconds.
+/// Time after SACKs without news, seconds.
 pub fn stale_seconds(run: &Measured, _: &Point) -> Option<f64> {
     run.stale_sack_ns.map(|span| span as f64 / 1e9)
 }
 
-/// Payload sent again, per cent of all payload sent.
+/// Payload retransmitted, per cent of all payload sent.
 pub fn sent_again_pct(run: &Measured, _: &Point) -> Option<f64> {
     Some(run.bytes_retransmitted? as f64 * 100.0 / run.bytes_sent? as f64)
 }

@@ -1,4 +1,4 @@
-//! The runs that claims are judged by: an experiment of the catalogue, with arms of its own.
+//! The runs for judging claims: an experiment of the catalogue, with different arms.
 
 use crate::plan::Plan;
 use crate::run::stale_sacks::StaleSackBackend;
@@ -11,17 +11,17 @@ pub struct Study {
     pub name: &'static str,
     /// A built-in experiment.
     pub experiment: &'static str,
-    /// In place of the experiment's.
+    /// Replaces the experiment's arms.
     pub arms: &'static [StudyArm],
     /// `KEY=VALUE`, as on the command line.
     pub set: &'static [&'static str],
     /// Runs of each arm in each cell.
     pub iterations: u32,
-    /// Whether more than counters is wanted of a run.
+    /// Whether a run needs more than its counters.
     pub watch: Watch,
 }
 
-/// What a run is watched for.
+/// What to observe in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
     /// Its counters suffice.
@@ -33,7 +33,7 @@ pub enum Watch {
 /// A profile, with some of its leaves changed.
 #[derive(Clone, Copy, Debug)]
 pub struct StudyArm {
-    /// What estimates call it.
+    /// Its name in estimates.
     pub name: &'static str,
     /// A built-in profile.
     pub profile: &'static str,
@@ -65,7 +65,7 @@ impl StudyArm {
 }
 
 impl Study {
-    /// An experiment as it is, ten runs an arm and cell, but for the arms.
+    /// Creates a study of an unchanged experiment, except for the arms: ten runs per arm and cell.
     pub const fn of(name: &'static str, experiment: &'static str, arms: &'static [StudyArm]) -> Self {
         Self { name, experiment, arms, set: &[], iterations: 10, watch: Watch::Nothing }
     }
@@ -73,15 +73,15 @@ impl Study {
     /// Unfolds the study into its runs.
     ///
     /// # Errors
-    /// When what is changed does not fit, which a test excludes for those that are built in.
+    /// If a change does not fit; a test excludes this for the built-in studies.
     pub fn plan(&self) -> Result<Plan, UsageError> {
         let mut experiment = spec::builtin(self.experiment).ok_or_else(|| UsageError {
             place: format!("study {}", self.name),
-            problem: format!("there is no experiment `{}`", self.experiment),
+            problem: format!("unknown experiment `{}`", self.experiment),
             remedy: "name a built-in one".to_owned(),
         })?;
         experiment.arms = self.arms.iter().map(StudyArm::spec).collect();
-        // A sweep over leaves of arms that take no part any more is none.
+        // A sweep over leaves of arms that no longer take part is removed.
         experiment.sweep = core::mem::take(&mut experiment.sweep)
             .into_iter()
             .filter(|axis| experiment.target(&axis.key).is_ok())

@@ -158,7 +158,7 @@ fn a_finding_tells_number_place_verdict_and_reason() {
     assert_eq!(found.shows, format!("2.00, or 2.0, {}.", found.place));
     let missed = "The measured effect is 50 % of the published one; 75 to 125 % would reproduce it.";
     assert_eq!(found.reason, Some(format!("{missed} It is 2.00.")));
-    // The arm without probes is the fourth, half as fast as the second: nothing is left of the effect, and less.
+    // The arm without probes is the fourth, half as fast as the second: nothing is left of the effect, or less.
     let shares: Vec<(&str, f64)> = found.ablated.iter().map(|c| (c.ingredient, c.share_pct.round())).collect();
     assert_eq!(shares, [("probes", 150.0), ("nothing", 0.0)]);
     assert!(found.ablated[0].carries() && !found.ablated[1].carries());
@@ -215,7 +215,7 @@ fn the_edges_of_bands(inside: Range, direction: Range, expected: &[(f64, &str)])
     assert_eq!(band.judge(Unit::Percent, None, None), Verdict::NotReproduced);
 }
 
-/// A band that holds everything: what is not reproduced is in band.
+/// A band that contains every number: whatever is not reproduced is in band.
 fn verdict(published: Published, unit: Unit, measured: f64, interval: Option<(f64, f64)>) -> &'static str {
     let band = Band { published, inside: at_least(f64::MIN), direction: at_least(f64::MIN) };
     band.judge(unit, Some(measured), interval).word()
@@ -254,7 +254,7 @@ fn a_published_bound_is_reproduced_where_the_interval_keeps_it(
     }
 }
 
-/// What the number of a row is judged by is the number in its text.
+/// A row is judged by the number that its text shows.
 #[test]
 fn the_published_number_of_every_row_stands_in_its_text() {
     use core::ops::Bound::{Excluded, Included, Unbounded};
@@ -275,7 +275,7 @@ fn the_published_number_of_every_row_stands_in_its_text() {
             }
         };
         let stands = |number: f64| claim.published.replace('−', "-").contains(&number.to_string());
-        // The one is above the other, and a difference of two shares is not written as a difference.
+        // One is above the other, and a difference of two shares is not written as a difference.
         let exempt = ["accident-25ms", "hystart-recovery"].contains(&claim.id);
         assert!(exempt || numbers.iter().all(|number| stands(*number)), "{}: {numbers:?}", claim.id);
     }

@@ -1,4 +1,4 @@
-//! Arms: the sides of a comparison, each with a label of its own.
+//! Arms: the sides of a comparison, each with a unique label.
 
 use crate::plan::identity::label;
 use crate::spec::ArmSpec;
@@ -8,7 +8,7 @@ use crate::spec::ArmSpec;
 pub struct Arm {
     /// Unique in the experiment: `name`, or `name#2` for the second of that name.
     pub label: String,
-    /// How many of that name stood before it, plus one.
+    /// Its position among the arms of that name, from one.
     pub ordinal: u32,
     /// What it is.
     pub spec: ArmSpec,

@@ -1,6 +1,6 @@
-//! In which leaves arms differ: what a comparison of them compares.
+//! The leaves in which arms differ: what a comparison really compares.
 //!
-//! Every result says it, since an arm that changes a kind may differ from its reference in more than its author meant.
+//! Every result lists them, since an arm that changes a kind may differ from its reference in more than its author meant.
 
 use crate::plan::Plan;
 use crate::spec::Ends;
@@ -24,7 +24,7 @@ pub fn between(reference: &Ends, arm: &Ends) -> Option<Differences> {
     Some(found)
 }
 
-/// The leaves in which a configuration differs from the root profile; all that is known of other ends.
+/// Returns the leaves in which a configuration differs from the root profile; for other ends, all that is known.
 pub(crate) fn from_root(ends: &Ends) -> BTreeMap<String, String> {
     let root: BTreeMap<&str, String> = profiles::builtin()
         .iter()
@@ -34,7 +34,7 @@ pub(crate) fn from_root(ends: &Ends) -> BTreeMap<String, String> {
     ends.lines().into_iter().filter(|(path, value)| root.get(path.as_str()) != Some(value)).collect()
 }
 
-/// What an arm has in common with the reference in spite of another kind: the leaves beside it that both kinds have.
+/// Returns what an arm shares with the reference despite another kind: the leaves that both kinds have.
 pub fn kept(reference: &Ends, arm: &Ends) -> BTreeMap<String, String> {
     let Some(differences) = between(reference, arm) else { return BTreeMap::new() };
     let changed = |path: &str| differences.contains_key(path);
@@ -50,15 +50,15 @@ pub fn kept(reference: &Ends, arm: &Ends) -> BTreeMap<String, String> {
 pub struct Contrast {
     /// Label of the arm.
     pub arm: String,
-    /// What differs in every cell alike; `None` unless both are profiles.
+    /// Differences common to all cells; `None` unless both are profiles.
     pub everywhere: Option<Differences>,
     /// Leaves whose difference depends on the cell: the sweep sets them.
     pub by_cell: Vec<String>,
-    /// What stayed beside a kind that differs in every cell, leaf and value.
+    /// The unchanged leaves beside a kind that differs in every cell, leaf and value.
     pub kept: BTreeMap<String, String>,
 }
 
-/// Every arm but the reference against it, in the order of the arms.
+/// Compares every arm except the reference with it, in the order of the arms.
 pub fn of_plan(plan: &Plan) -> Vec<Contrast> {
     (1..plan.arms.len()).map(|arm| contrast(plan, arm)).collect()
 }

@@ -1,8 +1,8 @@
-//! The text of a network and its flow that seeds and digests are made of.
+//! The text of a network and its flow from which seeds and digests are computed.
 //!
-//! Frozen: it is what settings looked like when the first results were published. How they are shown may change; this may
-//! not, because every seed would. A setting that is younger than the first results stands here only where it is used, so that
-//! older networks keep their seeds.
+//! Frozen: settings looked like this when the first results were published. Their display may change; this must not, because
+//! every seed would. A setting added after the first results appears only where it is used, so that older networks keep their
+//! seeds.
 
 use crate::spec::{BufferSize, Flow, Point, Queues, Reorder, ReorderMode, Whereabouts};
 use base::{Duration, Rate, Ratio};
@@ -38,7 +38,7 @@ pub(crate) fn network(point: &Point) -> String {
     }
 }
 
-/// The largest unit that divides a number, and how often it does.
+/// Returns the largest unit that divides a number, and the quotient.
 fn in_units(number: u64, units: &[(u64, &'static str)], rest: &'static str) -> String {
     let found = units.iter().find(|(size, _)| number != 0 && number.is_multiple_of(*size));
     let (size, name) = found.copied().unwrap_or((1, rest));
@@ -76,7 +76,7 @@ fn fraction(num: u64, den: u64) -> String {
     decimal(num, den).unwrap_or_else(|| format!("{num}/{den}"))
 }
 
-/// With as few decimals as are exact, nine at most.
+/// Formats with as few decimals as are exact, at most nine.
 fn decimal(num: u64, den: u64) -> Option<String> {
     (0..=9).find_map(|places| {
         let product = u128::from(num) * 10_u128.pow(places);

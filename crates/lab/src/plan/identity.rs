@@ -1,8 +1,8 @@
-//! The identity of a run: what it is called, the seed of its random streams, and the digest of all that decides about it.
+//! The identity of a run: its name, the seed of its random streams, and the digest of everything that determines it.
 //!
-//! Arms of one cell run on equal seeds, so that they meet the same weather; an arm that is named twice draws its own the
-//! second time, which shows how large the noise is. A seed depends on the experiment's seed, the cell's network and the
-//! iteration, never on what else is in the sweep: narrowing a sweep to one cell repeats that cell's runs exactly.
+//! Arms of one cell run on equal seeds, so that they meet the same random conditions; an arm that is named twice draws different
+//! seeds the second time, which shows how large the noise is. A seed depends on the experiment's seed, the cell's network and the
+//! iteration, never on the rest of the sweep: narrowing a sweep to one cell repeats that cell's runs exactly.
 //!
 //! Seeds and digests take the network from a frozen encoding (`encoding.rs`), so published seeds outlive a change of how
 //! settings are shown.
@@ -11,7 +11,7 @@ use crate::plan::encoding::network;
 use crate::spec::{Ends, Point, Refusal};
 use base::Rng;
 
-/// Names one run of a plan: `CELL/ARM/ITERATION`, cells and iterations counted from one.
+/// Identifies one run of a plan: `CELL/ARM/ITERATION`, cells and iterations counted from one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunName {
     /// Which cell.
@@ -38,17 +38,17 @@ impl core::str::FromStr for RunName {
             Some(Self { cell, arm: arm.to_owned(), iteration: iteration.parse().ok()? })
         };
         parsed().ok_or_else(|| {
-            Refusal::of_value(format!("`{text}` is no CELL/ARM/ITERATION"), "write for example `1/longhaul/3`")
+            Refusal::of_value(format!("`{text}` is not CELL/ARM/ITERATION"), "write for example `1/longhaul/3`")
         })
     }
 }
 
-/// What an arm is called in its experiment, being the so manieth of its name.
+/// Returns the label of an arm in its experiment, given its name and its position among equal names.
 pub(crate) fn label(name: &str, ordinal: u32) -> String {
     if ordinal == 1 { name.to_owned() } else { format!("{name}#{ordinal}") }
 }
 
-/// The seed of a run; it fits into 53 bits, so that every reader of JSON gets it whole.
+/// Returns the seed of a run; it fits into 53 bits, so that every reader of JSON gets it exactly.
 pub(crate) fn seed(experiment: u64, point: &Point, ordinal: u32, iteration: u32) -> u64 {
     let mut rng = Rng::new(experiment).fork(&network(point)).fork(&format!("iteration {iteration}"));
     if ordinal > 1 {
@@ -57,7 +57,7 @@ pub(crate) fn seed(experiment: u64, point: &Point, ordinal: u32, iteration: u32)
     rng.next_u64() >> 11
 }
 
-/// Over everything that decides about a run but its seed and the program.
+/// Returns the digest of everything that determines a run except its seed and the program.
 pub(crate) fn digest(point: &Point, ends: &Ends) -> String {
     let mut text = network(point);
     for (key, value) in ends.lines() {
@@ -66,7 +66,7 @@ pub(crate) fn digest(point: &Point, ends: &Ends) -> String {
     fnv128(&text)
 }
 
-/// The digest of a run whose results are not the simulator's.
+/// Returns the digest of a run that the simulator did not make.
 pub(crate) fn made_by(digest: &str, maker: &str) -> String {
     fnv128(&format!("{digest} made by {maker}"))
 }
@@ -103,14 +103,14 @@ mod tests {
         assert_eq!(seeds.len(), 5);
     }
 
-    /// A changed seed changes every published number: this is to happen knowingly.
+    /// A changed seed changes every published number: such a change must be deliberate.
     #[test]
     fn the_derivation_of_seeds_is_frozen() {
         assert_eq!(seed(1, &Point::default(), 1, 1), FROZEN);
     }
     const FROZEN: u64 = 5_879_033_818_802_952;
 
-    /// The seeds of all runs of each built-in experiment, added up.
+    /// The sum of the seeds of all runs of each built-in experiment.
     #[test]
     fn the_seeds_of_the_built_in_experiments_are_those_that_were_published() {
         let sums = spec::BUILTIN.iter().map(|(name, _)| {

@@ -1,4 +1,4 @@
-//! What there is to do: an experiment unfolded into cells, arms and runs.
+//! The work to do: an experiment unfolded into cells, arms and runs.
 
 mod arm;
 pub mod difference;

@@ -5,7 +5,7 @@ use crate::plan::identity::{RunName, digest, made_by, seed};
 use crate::plan::sweep::{self, Cell};
 use crate::spec::{Ends, Experiment, Point, UsageError};
 
-/// Everything there is to do.
+/// All runs of an experiment.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// What is compared.
@@ -16,9 +16,9 @@ pub struct Plan {
     pub arms: Vec<Arm>,
     /// By cell, then iteration, then arm.
     pub runs: Vec<RunSpec>,
-    /// What makes the runs, unless it is the simulator.
+    /// What makes the runs, if not the simulator.
     pub made_by: Option<String>,
-    /// Whether runs that cannot differ are made once.
+    /// Whether to make runs that cannot differ only once.
     pub once: bool,
 }
 
@@ -31,14 +31,14 @@ pub struct RunSpec {
     pub arm: usize,
     /// Counted from one.
     pub iteration: u32,
-    /// Where every random stream of the run comes from.
+    /// The seed of every random stream of the run.
     pub seed: u64,
     /// The network and the flow.
     pub point: Point,
     /// Both ends.
     pub ends: Ends,
-    /// Digest of network, flow, both ends and what makes the runs: with the seed and the version it determines the result,
-    /// as far as the machine does not.
+    /// Digest of network, flow, both ends and what makes the runs: with the seed and the version it determines the result, apart
+    /// from the machine's influence.
     pub digest: String,
 }
 
@@ -46,7 +46,7 @@ impl Plan {
     /// Unfolds an experiment.
     ///
     /// # Errors
-    /// When the values of a cell or of an arm do not fit together.
+    /// If the values of a cell or of an arm do not fit together.
     pub fn new(experiment: Experiment) -> Result<Self, UsageError> {
         let cells = sweep::cells(&experiment);
         let arms = arms(&experiment.arms);
@@ -71,7 +71,7 @@ impl Plan {
         Ok(Self { experiment, cells, arms, runs, made_by: None, once: false })
     }
 
-    /// Says that something else than the simulator makes the runs: their results are not the simulator's.
+    /// Notes that the simulator does not make the runs, so that their results are kept apart.
     #[must_use]
     pub fn made_by(mut self, maker: String) -> Self {
         for run in &mut self.runs {
@@ -81,7 +81,7 @@ impl Plan {
         self
     }
 
-    /// What stands at both ends of an arm's runs in a cell.
+    /// Returns the ends of an arm's runs in a cell.
     ///
     /// # Panics
     /// When the plan has no such cell or arm.
@@ -89,7 +89,7 @@ impl Plan {
         configure(&self.arms[arm], &self.cells[cell]).expect("the plan was unfolded with it")
     }
 
-    /// Keeps one run of each arm in cells where the seed decides about nothing: in the simulator all would be equal.
+    /// Keeps one run of each arm in cells where the seed has no effect: in the simulator all would be equal.
     #[must_use]
     pub fn without_repetitions(mut self) -> Self {
         self.once = true;
@@ -98,15 +98,15 @@ impl Plan {
         self
     }
 
-    /// Whether a cell's runs cannot differ, and one of each arm is made.
+    /// Returns whether a cell's runs cannot differ, so that one of each arm is made.
     pub fn is_once(&self, cell: usize) -> bool {
         self.once && !self.cells[cell].point.is_drawn()
     }
 
-    /// Whether the simulator can make the runs.
+    /// Checks whether the simulator can make the runs.
     ///
     /// # Errors
-    /// Which arm it cannot, and what would be right.
+    /// Names the arm that it cannot simulate, and the remedy.
     pub fn can_be_simulated(&self) -> Result<(), UsageError> {
         let Some(arm) = self.arms.iter().find(|arm| arm.spec.profile().is_none()) else { return Ok(()) };
         Err(UsageError {
@@ -129,7 +129,7 @@ impl Plan {
             let once = (1..=self.cells.len()).contains(&name.cell) && self.is_once(name.cell - 1);
             return Err(UsageError {
                 place: format!("--run {name}"),
-                problem: "there is no such run".to_owned(),
+                problem: "no such run".to_owned(),
                 remedy: format!(
                     "cells are 1 to {}, arms {}, iterations 1 to {}",
                     self.cells.len(),
@@ -142,7 +142,7 @@ impl Plan {
         Ok(())
     }
 
-    /// What a run is called.
+    /// Returns the name of a run.
     pub fn name_of(&self, run: &RunSpec) -> RunName {
         RunName { cell: run.cell + 1, arm: self.arms[run.arm].label.clone(), iteration: run.iteration }
     }
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(plan.runs.len(), 1);
         assert_eq!(plan.name_of(&plan.runs[0]), wanted);
         let error = plan.keep_only(&"9/rfc/1".parse().unwrap()).unwrap_err().to_string();
-        assert_eq!(error, "--run 9/rfc/1: there is no such run; cells are 1 to 8, arms rfc, rfc#2, iterations 1 to 2");
+        assert_eq!(error, "--run 9/rfc/1: no such run; cells are 1 to 8, arms rfc, rfc#2, iterations 1 to 2");
         assert!(
             "x/rfc/1".parse::<RunName>().is_err()
                 && "1/rfc".parse::<RunName>().is_err()

@@ -1,19 +1,19 @@
-//! Whether what an experiment's file expects holds.
+//! Checks whether an experiment's results meet the conditions in its file.
 
 use crate::plan::Plan;
 use crate::results::rows::Row;
 use crate::spec::{Expectation, GOODPUT};
 
-/// What became of the conditions that the experiment's file states.
+/// The outcome of the conditions in the experiment's file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
     /// Those that do not hold: which cell, counted from zero, and what is wrong.
     pub unmet: Vec<(usize, String)>,
-    /// Those that were not checked, and why: a sentence for all, or one for each.
+    /// Conditions that were not checked, and why: one sentence for all, or one for each.
     pub unchecked: Vec<String>,
 }
 
-/// Checks the conditions, unless they speak of another experiment than was made.
+/// Checks the conditions, unless they were written for another experiment than the one made.
 pub fn conditions(plan: &Plan, rows: &[Row]) -> Conditions {
     if plan.experiment.expect.is_empty() {
         return Conditions::default();
@@ -29,7 +29,7 @@ pub fn conditions(plan: &Plan, rows: &[Row]) -> Conditions {
     Conditions { unmet: unmet(plan, rows), unchecked: plan.experiment.expect.iter().filter_map(absent).collect() }
 }
 
-/// Why the file's conditions say nothing of these runs.
+/// Returns why the file's conditions do not apply to these runs.
 fn other_experiment(plan: &Plan) -> Option<String> {
     let experiment = &plan.experiment;
     if !experiment.changed.is_empty() {
@@ -40,7 +40,7 @@ fn other_experiment(plan: &Plan) -> Option<String> {
     fewer.then(|| format!("it speaks of {own} runs per arm and cell, and these are {made}"))
 }
 
-/// Conditions of the experiment that do not hold: which cell, counted from zero, and what is wrong.
+/// Returns the conditions that do not hold: the cell, counted from zero, and what is wrong.
 pub fn unmet(plan: &Plan, rows: &[Row]) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (cell, rows) in rows.chunks(plan.arms.len()).enumerate() {
@@ -51,7 +51,7 @@ pub fn unmet(plan: &Plan, rows: &[Row]) -> Vec<(usize, String)> {
     found
 }
 
-/// What is wrong with the rows of one cell; `None` when nothing is, or when an arm does not take part.
+/// Returns what is wrong with the rows of one cell; `None` if nothing is, or if an arm does not take part.
 ///
 /// A ratio of goodputs is the paired one, seed by seed.
 fn complaint(condition: &Expectation, rows: &[&Row]) -> Option<String> {

@@ -8,8 +8,8 @@ use crate::run::log::Identity;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-/// Metrics that stand before the comparison with the reference, in the order that lines have always had. All others follow
-/// behind it in the order of the list.
+/// Metrics before the comparison with the reference, in the order that lines have always had. All others follow after it, in the
+/// order of the list.
 const FIRST: [&str; 8] = [
     "elapsed_ms",
     "efficiency",

@@ -1,4 +1,4 @@
-//! The metrics of a row: every entry of the list (`spec/metrics.rs`), computed of an arm's runs in a cell.
+//! The metrics of a row: every entry of the list (`spec/metrics.rs`), computed from an arm's runs in a cell.
 
 use crate::results::rounded::rounded;
 use crate::results::stats;
@@ -11,7 +11,7 @@ pub(crate) struct Runs<'r> {
     pub(crate) point: &'r Point,
 }
 
-/// A count that a run may not know.
+/// A count that may be unknown for a run.
 trait Count: Copy {
     fn known(self) -> Option<u64>;
 }
@@ -33,32 +33,32 @@ impl Runs<'_> {
         self.measured.iter().map(|(_, measured)| measured)
     }
 
-    /// The median of what the runs know.
+    /// Returns the median over the runs that know the value.
     fn median<V: Into<Option<f64>>>(&self, of: impl Fn(&Measured, &Point) -> V) -> Option<f64> {
         let each: Vec<f64> = self.all().filter_map(|run| of(run, self.point).into()).collect();
         stats::median(&each).map(rounded)
     }
 
-    /// The mean of what the runs know.
+    /// Returns the mean over the runs that know the value.
     fn mean<C: Count>(&self, of: impl Fn(&Measured) -> C) -> Option<f64> {
         let known: Vec<u64> = self.all().filter_map(|run| of(run).known()).collect();
         (!known.is_empty()).then(|| rounded(known.iter().sum::<u64>() as f64 / known.len() as f64))
     }
 
-    /// One sum in per cent of another.
+    /// Returns one sum in per cent of another.
     fn share<C: Count>(&self, part: impl Fn(&Measured) -> C, whole: impl Fn(&Measured) -> C) -> Option<f64> {
         let part = self.all().filter_map(|run| part(run).known()).sum::<u64>();
         let whole = self.all().filter_map(|run| whole(run).known()).sum::<u64>();
         (whole > 0).then(|| rounded(part as f64 * 100.0 / whole as f64))
     }
 
-    /// Runs with at least one, in per cent of those that know.
+    /// Returns the runs with at least one, in per cent of the runs that know.
     fn having<C: Count>(&self, of: impl Fn(&Measured) -> C) -> Option<f64> {
         self.share(|run| of(run).known().map(|count| u64::from(count > 0)), |run| of(run).known().map(|_| 1_u64))
     }
 }
 
-/// How runs come together, as the list says it.
+/// Combines runs as the list says.
 macro_rules! computed {
     ($runs:ident median $of:ident) => {
         $runs.median(Measured::$of)
@@ -74,7 +74,7 @@ macro_rules! metrics {
         $(= $end:ident . $counter:ident $said:literal)?
         $(=> $how:ident ($($of:ident),*) $([$head:literal $decimals:literal $meaning:literal])? $told:literal)?;
     )*) => {
-        /// What is told of an arm's runs in a cell; `None` where the ends do not tell it or there is nothing to divide by.
+        /// The metrics of an arm's runs in a cell; `None` if the ends do not report one or the divisor is zero.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Metrics {
             $($(
@@ -97,13 +97,13 @@ macro_rules! metrics {
 }
 for_each_metric!(metrics);
 
-/// A macro repeats only what holds something of the part it repeats, hence the second argument.
+/// A macro repeats a part only if it contains a variable of that part, hence the second argument.
 const fn named(name: &'static str, _told: &str) -> &'static str {
     name
 }
 
 impl Metrics {
-    /// The metric of this name; `None` also when there is none.
+    /// Returns the metric of this name; `None` also if there is no such metric.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.all().into_iter().find(|(known, _)| *known == name).and_then(|(_, value)| value)
     }

@@ -1,4 +1,4 @@
-//! What is told of the runs: rows of numbers, their comparison, and whether the experiment's conditions hold.
+//! Reports about runs: rows of numbers, their comparison, and whether the experiment's conditions hold.
 
 mod conditions;
 mod line;

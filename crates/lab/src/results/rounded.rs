@@ -1,4 +1,4 @@
-//! How figures are written down.
+//! Formats figures.
 
 /// To nine decimals.
 pub(crate) fn rounded(value: f64) -> f64 {

@@ -1,6 +1,6 @@
-//! What is reported: one row per (cell, arm), as the measurement contract defines its numbers.
+//! Reports one row per (cell, arm), with numbers as the measurement contract defines them.
 //!
-//! Figures are rounded to nine decimals only where they are written down, never in between.
+//! Figures are rounded to nine decimals only on output, never in between.
 
 use crate::plan::Plan;
 use crate::plan::difference::{self, Differences};
@@ -25,7 +25,7 @@ pub struct Row {
     pub arm: String,
     /// Runs that succeeded.
     pub runs: usize,
-    /// Whether the seed decides about nothing here, so that one run says what all would.
+    /// Whether the seed has no effect here, so that one run represents all.
     pub deterministic: bool,
     /// Payload bits over the time from the first SYN to the last byte read.
     pub goodput_mbps: Spread,
@@ -35,13 +35,14 @@ pub struct Row {
     pub vs_reference: Option<Versus>,
     /// The profile behind the arm, if it is one.
     pub profile: Option<String>,
-    /// In which leaves the arm differs from the reference in this cell; `None` for the reference, and unless both are profiles.
+    /// The leaves in which the arm differs from the reference in this cell; `None` for the reference, and unless both are
+    /// profiles.
     pub differs: Option<Differences>,
-    /// Runs that the machine disturbed although they were made twice; `None` in virtual time.
+    /// Runs that the machine disturbed even in the second attempt; `None` in virtual time.
     pub disturbed_runs: Option<usize>,
-    /// Longest time by which a packet that was due waited for the machine, all runs together; `None` in virtual time.
+    /// Longest time that a due packet waited for the machine, over all runs; `None` in virtual time.
     pub latest_ms: Option<f64>,
-    /// The run in the middle by goodput, of two the slower one: what `longhaul replay` makes again of a row.
+    /// The median run by goodput, of two the slower one: `longhaul replay` repeats it for a row.
     pub median_run: Option<Identity>,
     /// Goodput by iteration, for pairing.
     by_iteration: BTreeMap<u32, f64>,
@@ -54,9 +55,9 @@ pub struct Spread {
     pub median: Option<f64>,
     /// The average.
     pub mean: Option<f64>,
-    /// A tenth is not above; `None` below 50 runs.
+    /// One tenth of the runs are at or below; `None` below 50 runs.
     pub p10: Option<f64>,
-    /// Nine tenths are not above; `None` below 50 runs.
+    /// Nine tenths of the runs are at or below; `None` below 50 runs.
     pub p90: Option<f64>,
 }
 
@@ -74,7 +75,7 @@ pub struct Versus {
 }
 
 impl Row {
-    /// The paired ratio of goodputs, seed by seed, whoever is the reference.
+    /// Returns the paired ratio of goodputs, seed by seed, whichever arm is the reference.
     pub(crate) fn goodput_ratio_to(&self, other: &Self) -> Option<f64> {
         self.compared_to(other).map(|comparison| comparison.median_ratio)
     }
@@ -113,7 +114,7 @@ pub fn rows(plan: &Plan, finished: &Finished) -> Vec<Row> {
     rows
 }
 
-/// The run in the middle of those of an arm in a cell; of equal ones the earliest.
+/// Returns the median run of an arm in a cell; of equal ones the earliest.
 fn median_run(plan: &Plan, cell: usize, arm: usize, by_iteration: &BTreeMap<u32, f64>) -> Option<Identity> {
     let mut sorted: Vec<(u32, f64)> = by_iteration.iter().map(|(iteration, goodput)| (*iteration, *goodput)).collect();
     sorted.sort_by(|(_, one), (_, other)| one.total_cmp(other));
@@ -153,7 +154,7 @@ fn row(plan: &Plan, cell: usize, arm: usize, runs: &[(u32, Measured)]) -> Row {
 }
 
 impl Versus {
-    /// Whether the verdict is open for want of runs.
+    /// Returns whether the verdict is open because there are too few runs.
     pub fn lacks_runs(&self) -> bool {
         self.lo.is_none() && self.verdict == Verdict::Inconclusive.word()
     }

@@ -26,13 +26,13 @@ pub struct CellView {
     pub jitter_us: f64,
     /// Probability of loss.
     pub loss_pct: f64,
-    /// What is lost by position, if anything is, as experiments write it.
+    /// Losses by position, if there are any, as experiments write them.
     pub drop: Option<String>,
     /// Reordering, if there is any.
     pub reorder: Option<ReorderView>,
-    /// Queues that packets take turns in, if there are any, as experiments write them.
+    /// Queues through which packets pass in turn, if there are any, as experiments write them.
     pub queues: Option<String>,
-    /// What the sweep set, as it was written.
+    /// The sweep's settings, as they were written.
     pub swept: BTreeMap<String, String>,
 }
 
@@ -81,7 +81,7 @@ impl CellView {
     }
 }
 
-/// What is the same in all cells, in words: `rate=100Mbit buffer=1bdp`.
+/// Returns the settings common to all cells: `rate=100Mbit buffer=1bdp`.
 pub fn constants(plan: &Plan) -> String {
     let swept: Vec<&str> = plan.experiment.sweep.iter().map(|axis| axis.key.as_str()).collect();
     let point = &plan.experiment.point;

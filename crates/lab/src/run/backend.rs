@@ -1,4 +1,4 @@
-//! Where runs happen: the seam.
+//! The backend seam: where runs happen.
 
 use crate::plan::RunSpec;
 use crate::run::measured::Measured;
@@ -9,7 +9,7 @@ pub trait Backend: Sync {
     /// Runs one to its end.
     ///
     /// # Errors
-    /// When a checker objects or the flow does not come through.
+    /// If a checker finds an error or the flow does not complete.
     fn run(&self, spec: &RunSpec) -> Result<Measured, RunFailure>;
 }
 

@@ -1,5 +1,5 @@
-//! Running a plan: worker threads take runs from a list; results go by position, so neither the number of threads nor
-//! the order in which they finish can be seen in them.
+//! Runs a plan: worker threads take runs from a list; results are stored by position, so neither the number of threads nor the
+//! order in which they finish affects them.
 
 use crate::plan::{Plan, RunSpec};
 use crate::run::log::{LogError, RunLog};
@@ -17,7 +17,7 @@ pub struct Finished {
     pub failures: Vec<(usize, RunFailure)>,
     /// Runs that were made now.
     pub made: usize,
-    /// Runs whose result was there already.
+    /// Runs whose result was already in the log.
     pub resumed: usize,
     /// Packets of the runs made now.
     pub packets: u64,
@@ -29,7 +29,7 @@ pub struct Finished {
 /// in the log first.
 ///
 /// # Errors
-/// When a result cannot be written; runs under way are then finished and dropped.
+/// If a result cannot be written; runs in progress are then finished and dropped.
 pub fn execute(
     plan: &Plan,
     backend: &dyn Backend,
@@ -90,7 +90,7 @@ fn collect(
     Ok(())
 }
 
-/// A panic in a run is that run's failure: it has a seed and can be replayed like any other.
+/// A panic in a run becomes that run's failure: it has a seed and can be replayed like any other.
 fn guarded(backend: &dyn Backend, run: &RunSpec) -> Result<Measured, RunFailure> {
     catch_unwind(AssertUnwindSafe(|| backend.run(run))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());

@@ -1,10 +1,11 @@
-//! `runs.jsonl`: one line per finished run, on the disk before the run counts as done.
+//! `runs.jsonl`: one line per finished run, on disk before the run counts as done.
 //!
-//! A sweep that was killed goes on where it stopped: runs whose line is there are not run again. What identifies a run is
-//! everything that determines its result — digest of network, flow and configuration, seed, version — so the same file serves
-//! a sweep that was widened or whose arms were renamed. A version is the program's release and the stamp of what the arm's
-//! configuration does (`stamp.rs`), so results outlive a change of the code that changes no behaviour. Lines of another version
-//! are left alone and not used. A line that was cut off by a crash is dropped, with a warning. The lines stand in the order in which runs finished; nothing else in the file depends on the machine.
+//! A sweep that was killed continues where it stopped: runs with a line in the file are not repeated. A run's identity is
+//! everything that determines its result — digest of network, flow and configuration, seed, version — so the same file also works
+//! for a sweep that was widened or whose arms were renamed. A version is the program's release and the stamp of the behaviour of
+//! the arm's configuration (`stamp.rs`), so results survive code changes that do not change behaviour. Lines of another version
+//! are kept but not used. A line truncated by a crash is dropped, with a warning. Lines are in the order in which runs finished;
+//! nothing else in the file depends on the machine.
 
 use crate::plan::difference::from_root;
 use crate::plan::{Plan, RunSpec};
@@ -20,7 +21,7 @@ pub(crate) const FILE_NAME: &str = "runs.jsonl";
 
 /// What identifies a result of one version: digest of the run, and its seed.
 type RunKey = (String, u64);
-/// Results of one run by version. Those of other code may have measured other things: they are `None` then.
+/// Results of one run by version. Other code may have measured other things: they are `None` then.
 type ByVersion = BTreeMap<String, Option<Measured>>;
 
 /// What every line says, whichever version wrote it.
@@ -31,7 +32,7 @@ struct Origin {
     seed: u64,
 }
 
-/// All that decides about a run, so that it can be made again without its experiment, and what people called it.
+/// Everything that determines a run, so that it can be repeated without its experiment, and its names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     pub(crate) version: String,
@@ -87,7 +88,7 @@ pub struct RunLog {
 /// Why the file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    /// The operating system says no.
+    /// The operating system reports an error.
     #[error("cannot write `{}`: {error}", path.display())]
     Io {
         /// File or directory.
@@ -98,8 +99,8 @@ pub enum LogError {
     /// Another process writes to it.
     #[error("`{}` is being written by another run of longhaul", .0.display())]
     Busy(PathBuf),
-    /// It holds something else.
-    #[error("`{}`, line {line} is no result of longhaul: {problem}", path.display())]
+    /// It contains something else.
+    #[error("`{}`, line {line} is not a longhaul result: {problem}", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -111,10 +112,10 @@ pub enum LogError {
 }
 
 impl RunLog {
-    /// Opens the file in `directory`, both made when they are missing, and reads what is there.
+    /// Opens the file in `directory`, creating both if they are missing, and reads its contents.
     ///
     /// # Errors
-    /// When it cannot be written, or is not ours.
+    /// If it cannot be written, or was not written by longhaul.
     pub fn open(directory: &Path) -> Result<Self, LogError> {
         std::fs::create_dir_all(directory).map_err(|error| LogError::Io { path: directory.to_owned(), error })?;
         let path = directory.join(FILE_NAME);
@@ -145,7 +146,7 @@ impl RunLog {
         by_version.get(&stamp::version(&run.ends)).copied().flatten()
     }
 
-    /// Appends a finished run; it is on the disk when this returns.
+    /// Appends a finished run; it is on disk when this returns.
     ///
     /// # Errors
     /// When it is not.
@@ -153,7 +154,7 @@ impl RunLog {
         let line = Line { run: Identity::new(plan, run), measured };
         let mut text = serde_json::to_string(&line).expect("a line has no maps with odd keys");
         text.push('\n');
-        // One write: a reader sees a line whole or not at all.
+        // A single write: a reader sees either a whole line or nothing.
         let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
         written.map_err(|error| LogError::Io { path: self.path.clone(), error })
     }
@@ -278,7 +279,7 @@ mod tests {
         text.push_str("{\"a\":1}\n");
         std::fs::write(&path, &text).unwrap();
         let message = RunLog::open(directory.path()).unwrap_err().to_string();
-        assert!(message.contains("line 2 is no result of longhaul"), "{message}");
+        assert!(message.contains("line 2 is not a longhaul result"), "{message}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     }
 

@@ -1,4 +1,4 @@
-//! What a run gives. Its counters are those of the list of metrics (`spec/metrics.rs`).
+//! The results of a run. Its counters come from the list of metrics (`spec/metrics.rs`).
 
 use crate::spec::{Point, for_each_metric};
 use base::Duration;
@@ -11,9 +11,9 @@ macro_rules! measured {
         $(= $end:ident . $counter:ident $said:literal)?
         $(=> $how:ident ($($of:ident),*) $([$head:literal $decimals:literal $meaning:literal])? $told:literal)?;
     )*) => {
-        /// What a run gives. In the simulator nothing of it depends on the machine.
+        /// The results of a run. In the simulator none of them depend on the machine.
         ///
-        /// Ends that are not ours cannot report everything: what they keep to themselves is `None`.
+        /// Ends other than ours cannot report everything: unknown values are `None`.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub struct Measured {
             /// Payload that the receiving application read, bytes.
@@ -28,20 +28,20 @@ macro_rules! measured {
             pub reo_wnd_mult: Option<u32>,
             /// Data packets that the path dropped.
             pub dropped: u64,
-            /// What the same run takes when nothing is lost by position; `None` where nothing is anyway.
+            /// Duration of the same run without losses by position; `None` if there are none anyway.
             pub undropped_ns: Option<u64>,
             /// Data and ACK packets that endpoints offered to the path.
             pub packets: u64,
-            /// Time behind SACKs that reported nothing new; `None` where the run was not watched for them.
+            /// Time after SACKs without news; `None` if the run was not observed for them.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub stale_sack_ns: Option<u64>,
-            /// How well the machine kept time; `None` in virtual time.
+            /// How accurately the machine kept time; `None` in virtual time.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub punctuality: Option<Punctuality>,
         }
 
         impl Measured {
-            /// What a transfer between two ends of our own says.
+            /// Collects the results of a transfer between two of our own ends.
             fn of_ends(bytes: u64, elapsed: Duration, ends: &Told<'_>) -> Self {
                 Self {
                     $($($name: Some(u64::from(ends.$end.counters.$counter)),)?)*
@@ -60,16 +60,16 @@ struct Told<'t> {
     receiver: &'t TcpInfo,
 }
 
-/// How well the machine kept time during a run in real time.
+/// How accurately the machine kept time during a run in real time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Punctuality {
-    /// Longest time by which a packet that was due waited for the machine.
+    /// Longest time that a due packet waited for the machine.
     pub latest_ns: u64,
-    /// Such waits that were long enough to be seen in results.
+    /// Number of waits that were long enough to affect results.
     pub late: u64,
-    /// Times the run was made: once more when the first was disturbed.
+    /// Number of attempts: two if the first one was disturbed.
     pub attempts: u32,
-    /// Whether the last of them was disturbed, too.
+    /// Whether the last attempt was disturbed too.
     pub disturbed: bool,
 }
 
@@ -94,7 +94,7 @@ impl Measured {
         self.bytes as f64 * 8_000.0 / self.elapsed_ns as f64
     }
 
-    /// Round-trip times that the losses by position cost.
+    /// Round-trip times lost to the losses by position.
     pub fn repair_rtts(&self, point: &Point) -> Option<f64> {
         let undropped = self.undropped_ns?;
         Some((self.elapsed_ns as f64 - undropped as f64) / point.rtt.as_nanos() as f64)
@@ -110,7 +110,7 @@ impl Measured {
 const IDEAL_PAYLOAD: u64 = 1_460;
 const IDEAL_PACKET: u64 = 1_500;
 
-/// A round trip of handshake, all packets back to back at the bottleneck's rate, half a round trip.
+/// A round trip for the handshake, all packets back to back at the bottleneck's rate, and half a round trip.
 pub fn ideal_time(point: &Point, bytes: u64) -> Duration {
     let packets = bytes.div_ceil(IDEAL_PAYLOAD);
     point.rtt + point.rate.time_for(packets * IDEAL_PACKET) + point.rtt / 2

@@ -24,7 +24,7 @@ impl Backend for MockBackend {
         }
         let slower = spec.arm as u64 + 1;
         let lossy = u64::from(spec.iteration % 2);
-        // 8 µs a byte is 1 Mbit/s; each iteration takes a little longer than the one before.
+        // 8 µs per byte is 1 Mbit/s; each iteration takes a little longer than the one before.
         let elapsed = Duration::from_nanos(bytes * slower * (7_992 + 8 * u64::from(spec.iteration)));
         Ok(Measured {
             bytes_sent: Some(bytes + 100 * lossy),

@@ -1,4 +1,4 @@
-//! Making runs: where they happen, what they give, where that is kept, and how one is made again.
+//! Making runs: where they happen, their results, where these are stored, and how a run is repeated.
 
 mod backend;
 mod execute;

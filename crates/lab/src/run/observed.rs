@@ -1,4 +1,4 @@
-//! What a trace says of the run it is of.
+//! What a trace says about its run.
 
 use crate::plan::RunSpec;
 use crate::plan::difference::from_root;
@@ -15,7 +15,7 @@ pub const SENDER: ConnId = ConnId(0);
 /// The receiving end.
 pub const RECEIVER: ConnId = ConnId(CONN_IDS_PER_NODE);
 
-/// What people call a run.
+/// The names that people gave to a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     /// The experiment.
@@ -26,7 +26,7 @@ pub struct Names {
     pub profile: Option<String>,
 }
 
-/// What is known beforehand of a transfer over a network without a model. `settings` distinguish it from others.
+/// Returns what is known in advance of a transfer over a network without a model. `settings` distinguish it from others.
 pub fn meta_of_real(arm: &Profile, settings: Vec<(String, String)>) -> Meta {
     let ends = Ends::Profile(arm.config().clone());
     let config = from_root(&ends);
@@ -44,7 +44,7 @@ pub fn meta_of_real(arm: &Profile, settings: Vec<(String, String)>) -> Meta {
     }
 }
 
-/// What is known of a run before it is made.
+/// Returns what is known of a run in advance.
 pub fn meta(names: &Names, run: &RunSpec) -> Meta {
     let [forward, reverse] = paths(&run.point);
     let (buffer_bytes, buffer_packets) = match forward.buffer {

@@ -1,9 +1,9 @@
-//! From a line of a result back to the run that made it: a line of `runs.jsonl` is a run, a row of `--format jsonl` names the one
-//! that stands in the middle of its runs.
+//! From a line of a result back to its run: a line of `runs.jsonl` is a run; a row of `--format jsonl` names the median one of
+//! its runs.
 //!
-//! A line holds everything that decides about its run, so the experiment's file is not needed: path and flow in canonical
-//! form, the leaves in which the arm differs from the root profile, and the seed. Whether it is the same run is not taken on
-//! trust: the digest has to come out the same, and the version — release and stamp of behaviour — has to be the line's.
+//! A line contains everything that determines its run, so the experiment's file is not needed: path and flow in canonical form,
+//! the leaves in which the arm differs from the root profile, and the seed. The reader verifies that it is the same run: the
+//! digest must match, and so must the version, release and stamp of behaviour.
 
 use crate::plan::{RunSpec, digest};
 use crate::run::log::{FILE_NAME, Identity};
@@ -18,17 +18,17 @@ use std::path::{Path, PathBuf};
 pub struct Recorded {
     /// What people called it.
     pub names: Names,
-    /// How it is made again.
+    /// How to repeat it.
     pub run: RunSpec,
 }
 
-/// What is read of a row.
+/// The fields read from a row.
 #[derive(Deserialize)]
 struct Row {
     median_run: Option<Identity>,
 }
 
-/// Why a run cannot be made again.
+/// Why a run cannot be repeated.
 #[derive(Debug, thiserror::Error)]
 #[error("{place}: {problem}; {remedy}")]
 pub struct ReplayError {
@@ -37,7 +37,7 @@ pub struct ReplayError {
     remedy: String,
 }
 
-/// The run that line `row` of a result describes, counted from one. `result` is the directory of `--out` or its file.
+/// Reads the run that line `row` of a result describes, counted from one. `result` is the directory of `--out` or its file.
 ///
 /// # Errors
 /// When the line does not exist, is not a result, or other code made it.
@@ -57,12 +57,12 @@ pub fn read(result: &Path, row: usize) -> Result<Recorded, ReplayError> {
     })?;
     let lines = text.lines().count();
     let line = row.checked_sub(1).and_then(|index| text.lines().nth(index));
-    let line = line.ok_or_else(|| error("there is no such line".to_owned(), &format!("lines are 1 to {lines}")))?;
+    let line = line.ok_or_else(|| error("no such line".to_owned(), &format!("lines are 1 to {lines}")))?;
     let line = match serde_json::from_str(line) {
         Ok(Row { median_run: Some(run) }) => run,
         _ => serde_json::from_str(line).map_err(|problem| {
             let remedy = "take the file as `ab --out` or `ab --format jsonl` wrote it";
-            error(format!("it is no run of longhaul, nor a row that names one: {problem}"), remedy)
+            error(format!("it is neither a longhaul run nor a row that names one: {problem}"), remedy)
         })?,
     };
     if let Some(maker) = &line.made_by {
@@ -82,7 +82,7 @@ fn again(line: Identity) -> Result<Recorded, String> {
     let point = point(&line.path)?;
     let root = profiles::builtin().iter().find(|profile| profile.extends.is_none()).expect("there is a root profile");
     let mut leaves: Vec<(String, String)> = line.config.into_iter().collect();
-    // Kinds first: they decide which other leaves there are.
+    // Kinds first: they determine which other leaves exist.
     leaves.sort_by_key(|(path, _)| !path.ends_with(".kind"));
     let ends = Ends::Profile(root.with(&leaves).map_err(|error| format!("its configuration: {error}"))?);
     if digest(&point, &ends) != line.spec {
@@ -93,7 +93,7 @@ fn again(line: Identity) -> Result<Recorded, String> {
     Ok(Recorded { names, run: RunSpec { cell: 0, arm: 0, iteration, seed, point, ends, digest } })
 }
 
-/// From canonical form: values may hold spaces, so a setting goes on until the next key.
+/// Parses canonical form: values may contain spaces, so a setting extends to the next key.
 fn point(text: &str) -> Result<Point, String> {
     let mut settings: Vec<(&'static Key, String)> = Vec::new();
     for word in text.split(' ') {
@@ -101,7 +101,7 @@ fn point(text: &str) -> Result<Point, String> {
         match (key, settings.last_mut()) {
             (Some((key, value)), _) => settings.push((key, value.to_owned())),
             (None, Some((_, value))) => value.extend([" ", word]),
-            (None, None) => return Err(format!("`{word}` is no setting of a path")),
+            (None, None) => return Err(format!("`{word}` is not a path setting")),
         }
     }
     let mut point = Point::default();
@@ -144,8 +144,8 @@ mod tests {
         }
     }
 
-    /// A line holds what differs from the root profile. A leaf that a changed kind shares with the root's, at the root's value, is
-    /// not among that, and has to come back nevertheless.
+    /// A line contains the differences from the root profile. A leaf that a changed kind shares with the root's, at the root's
+    /// value, is not among them, but must be restored nevertheless.
     #[test]
     fn an_arm_with_a_changed_kind_and_a_value_of_the_root_is_made_of_its_line() {
         let directory = tempfile::tempdir().unwrap();
@@ -174,8 +174,8 @@ mod tests {
     #[test]
     fn what_is_another_run_or_none_is_refused_with_what_would_be_right() {
         let same = |text| text;
-        assert_eq!(refused(same, 0), "`DIR/runs.jsonl`, line 0: there is no such line; lines are 1 to 4");
-        assert_eq!(refused(same, 5), "`DIR/runs.jsonl`, line 5: there is no such line; lines are 1 to 4");
+        assert_eq!(refused(same, 0), "`DIR/runs.jsonl`, line 0: no such line; lines are 1 to 4");
+        assert_eq!(refused(same, 5), "`DIR/runs.jsonl`, line 5: no such line; lines are 1 to 4");
         let other = refused(|text| text.replace("\"version\":\"", "\"version\":\"0."), 2);
         assert!(other.contains("line 2: it was made by version 0.0."), "{other}");
         assert!(other.contains(", and what this program does is 0."), "{other}");
@@ -184,7 +184,7 @@ mod tests {
         let real = refused(|text| text.replace("\"seed\":", "\"made_by\":\"netns\",\"seed\":"), 1);
         assert!(real.contains("only simulated runs can be made again"), "{real}");
         let none = refused(|_| "{\"cell\":1}\n".to_owned(), 1);
-        assert!(none.contains("it is no run of longhaul, nor a row that names one: missing field"), "{none}");
+        assert!(none.contains("it is neither a longhaul run nor a row that names one: missing field"), "{none}");
     }
 
     #[test]

@@ -18,8 +18,8 @@ impl Backend for SimBackend {
     }
 }
 
-/// Runs one in the simulator while `observer` watches. A run that loses segments by position has a twin that does not,
-/// which no observer watches: the difference is what the losses cost.
+/// Makes a run in the simulator under `observer`. A run that loses segments by position has a twin without losses, which is not
+/// observed: the difference is the cost of the losses.
 ///
 /// # Errors
 /// As [`Backend::run`].
@@ -38,7 +38,7 @@ fn simulate_one<O: Observer>(scenario: &Scenario, observer: &mut O) -> Result<Me
     measured(&outcome)
 }
 
-/// The run as the simulator wants it. Both ends are the arm's.
+/// Returns the run as a scenario. Both ends are the arm's.
 ///
 /// # Errors
 /// When the ends are not a profile.

@@ -1,19 +1,20 @@
-//! How long a sender hears nothing new: the time behind acknowledgements with SACK blocks that report nothing the sender does
-//! not know. That is what a receiver causes that discards segments for want of room among its blocks.
+//! Measures how long a sender gets no news: the time after acknowledgements whose SACK blocks report nothing the sender does not
+//! know. A receiver causes it by discarding segments when it runs out of blocks.
 //!
-//! No counter of an endpoint shows this, so a run is watched, which costs a third of its speed; hence a backend of its own.
+//! No counter of an endpoint shows this, so the run needs an observer, which costs a third of its speed; hence a separate
+//! backend.
 
 use crate::plan::RunSpec;
 use crate::run::{Backend, Measured, RunFailure, simulate};
 use base::{Duration, Instant};
 use trace::{ConnId, Event, Observer};
 
-/// The simulator, with an eye on acknowledgements.
+/// The simulator, with an observer for acknowledgements.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StaleSackBackend;
 
 impl StaleSackBackend {
-    /// What it adds to what decides about a run, since its results contain more.
+    /// Added to the run's digest, because its results contain more.
     pub const MAKER: &str = "the simulator, watched for stale SACKs";
 }
 
@@ -25,10 +26,10 @@ impl Backend for StaleSackBackend {
     }
 }
 
-/// Adds up the time between an acknowledgement without news and the next one with some.
+/// Sums the time between an acknowledgement without news and the next one with some.
 #[derive(Debug, Default)]
 struct Watch {
-    /// Since when, and who hears nothing new.
+    /// Since when, and which connection gets no news.
     since: Option<(Instant, ConnId)>,
     total: Duration,
 }

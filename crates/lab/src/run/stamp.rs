@@ -1,14 +1,14 @@
-//! The behaviour stamp: a digest of what a configuration does, over canonical traces of a fixed set of cells (`cells.rs`), on a
+//! The behaviour stamp: a digest of a configuration's behaviour, over canonical traces of a fixed set of cells (`cells.rs`), on a
 //! plain device and on one with super-segments.
 //!
-//! It goes by behaviour alone. A trace is every packet that leaves a host — when, its header, which bytes — and the values of
-//! every event, in order; behind it stand the totals and the line of results of the run. Names of events, of their fields and
-//! of what they call things are left out, so a rename or a move of code leaves the stamp as it is. Whoever changes one value in
-//! one event of one cell changes it.
+//! It depends on behaviour alone. A trace is every packet that leaves a host — when, its header, which bytes — and the values
+//! of every event, in order, followed by the totals and the result line of the run. Names of events, fields and things are
+//! left out, so a rename or a move of code does not change the stamp. A change of a single value in one event of one cell
+//! does.
 //!
-//! What no cell shows, it cannot see. Three things keep that small: cells are chosen by mechanism (each leaf that some profile
-//! sets should matter in one), events expose inner state before it matters on the wire, and a stamp counts only together with
-//! the release of the program.
+//! It cannot see what no cell covers. Three measures keep that small: cells are chosen by mechanism (each leaf that some profile
+//! sets should matter in one), events expose inner state before it matters on the wire, and a stamp counts only together with the
+//! release of the program.
 
 mod cells;
 
@@ -22,12 +22,12 @@ use std::sync::Mutex;
 use tcp::ValidConfig;
 use trace::Digest;
 
-/// What a configuration does, one number for each kind of device.
+/// A configuration's behaviour, one number per kind of device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stamp {
-    /// Where a frame is a packet.
+    /// On a device whose frames are packets.
     pub plain: u64,
-    /// Where frames are super-segments, in both directions.
+    /// On a device with super-segments in both directions.
     pub super_segments: u64,
 }
 
@@ -58,7 +58,7 @@ impl Stamp {
 const PLAIN: &str = "plain";
 const SUPER_SEGMENTS: &str = "super";
 
-/// Version of the program together with the stamp of what it runs: results with equal versions are results of equal behaviour,
+/// Returns the program's version together with the stamp of what it runs: results with equal versions come from equal behaviour,
 /// as far as the cells show.
 ///
 /// Other ends than ours have no stamp; the program's release has to do. Each configuration is run through the cells once in the
@@ -77,8 +77,8 @@ pub fn version(ends: &Ends) -> String {
     format!("{release}+{stamp}")
 }
 
-/// The file of stamps: two lines for each built-in profile, in the order of their names, so that changes to different profiles
-/// do not touch the same lines.
+/// Returns the file of stamps: two lines for each built-in profile, in the order of their names, so that changes to different
+/// profiles do not touch the same lines.
 pub fn file() -> String {
     let mut profiles: Vec<&Profile> = profiles::builtin().iter().collect();
     profiles.sort_by_key(|profile| profile.name.clone());
@@ -109,16 +109,17 @@ fn on(device: Device, config: &ValidConfig) -> u64 {
     digest.finish()
 }
 
-/// Takes in the trace of a simulation, and what experiments make of it.
+/// Adds the trace of a simulation, and the result that experiments derive from it.
 pub fn run(scenario: &Scenario, digest: &mut Digest) {
     match sim::run(scenario, digest) {
         Ok(outcome) => totals(&outcome, digest),
-        // A configuration may be such that a cell comes to no good end: that is what it does, then.
+        // A configuration may make a cell fail: then the failure is its behaviour.
         Err(failure) => digest.word(failure.at.as_nanos()),
     }
 }
 
-/// What experiments make of a run. The line of results is taken as it is written: who renames a number in it makes another file.
+/// Adds the results that experiments derive from a run. The result line counts as written: renaming a number in it makes another
+/// file.
 fn totals(outcome: &Outcome, digest: &mut Digest) {
     for path in [outcome.forward, outcome.reverse] {
         let totals = [path.offered, path.offered_bytes, path.delivered, path.dropped.total(), path.max_backlog_bytes];
@@ -132,7 +133,7 @@ fn totals(outcome: &Outcome, digest: &mut Digest) {
     }
 }
 
-/// Which devices the numbers of a page are of.
+/// The devices that a page's numbers depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Devices {
     /// The simulator's.
@@ -141,7 +142,7 @@ pub enum Devices {
     Both,
 }
 
-/// The mark of a page of measured numbers: which behaviour they are of. A house rule fails when that has changed.
+/// Returns the mark of a page of measured numbers: the behaviour they come from. A house rule fails when that has changed.
 ///
 /// # Panics
 /// When no such built-in profile exists.

@@ -1,7 +1,7 @@
 //! Losses by position in the stream, as experiments write them: `1MB x2 + last 3`.
 //!
-//! A term is a place and how many transmissions are lost there, one if nothing is said: the segment with the byte at a
-//! position, at a position drawn by the seed (`1MB..2MB`, the end not included), or each of the last segments (`last 3`).
+//! A term is a place and the number of transmissions lost there, one by default: the segment with the byte at a position, at a
+//! position drawn by the seed (`1MB..2MB`, the end not included), or each of the last segments (`last 3`).
 //! Terms are joined by `+`, because commas separate the values of a sweep.
 
 use crate::spec::flow::Flow;
@@ -25,17 +25,17 @@ struct Drop {
 /// Where something is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Whereabouts {
-    /// One byte of these, drawn by the seed; not empty.
+    /// One byte of this range, drawn by the seed; not empty.
     Within(Range<u64>),
     /// So many segments at the end.
     Last(u32),
 }
 
-/// Most transmissions of a segment, and most segments, that can be asked for: more is a dead path.
+/// Maximum transmissions of a segment, and maximum segments: beyond that the path is dead.
 const MOST: u32 = 1_000;
 
 impl Drops {
-    /// Reads the text; `none` and an empty text mean that nothing is lost.
+    /// Parses the text; `none` and an empty text mean no losses.
     pub(crate) fn parse(text: &str) -> Result<Self, Refusal> {
         let text = text.trim().to_ascii_lowercase();
         if matches!(text.as_str(), "" | "none") {
@@ -62,7 +62,7 @@ impl Drops {
         self.0.iter().map(|drop| (&drop.whereabouts, drop.times))
     }
 
-    /// Whether the seed draws a place.
+    /// Returns whether the seed draws a place.
     pub fn is_drawn(&self) -> bool {
         let drawn = |drop: &Drop| match &drop.whereabouts {
             Whereabouts::Within(range) => range.end - range.start > 1,
@@ -71,10 +71,10 @@ impl Drops {
         self.0.iter().any(drawn)
     }
 
-    /// The losses of this flow as the path wants them.
+    /// Returns the losses of this flow in the path's form.
     ///
     /// # Errors
-    /// When the flow has no such place.
+    /// If the flow has no such place.
     pub(crate) fn of(&self, flow: Flow) -> Result<Vec<StreamLoss>, Refusal> {
         let stream = match flow {
             Flow::Bytes(bytes) => bytes,

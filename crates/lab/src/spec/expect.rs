@@ -1,4 +1,4 @@
-//! What has to come out of an experiment: `"a.goodput / b.goodput" = { at_least = 5.0 }`.
+//! Expected results of an experiment: `"a.goodput / b.goodput" = { at_least = 5.0 }`.
 
 use crate::spec::metrics::METRICS;
 use crate::spec::refusal::Refusal;
@@ -66,7 +66,7 @@ impl Term {
         });
         parts.ok_or_else(|| {
             Refusal::of_key(
-                format!("`{text}` is no ARM.METRIC"),
+                format!("`{text}` is not ARM.METRIC"),
                 format!("the metrics are {}", names().collect::<Vec<_>>().join(", ")),
             )
         })

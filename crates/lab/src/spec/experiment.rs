@@ -1,7 +1,7 @@
 //! An experiment: what is compared, over which network, how often.
 //!
-//! One type serves files, the command line (`overrides.rs`) and tests. Values are checked when they are read, where the
-//! place in the file is still known; `plan` unfolds the result into cells.
+//! One type serves files, the command line (`overrides.rs`) and tests. Values are checked when they are read, where the place in
+//! the file is still known; `plan` unfolds the result into cells.
 
 use crate::spec::expect::Expectation;
 use crate::spec::kind::{ArmKind, ArmSpec};
@@ -15,29 +15,29 @@ pub struct Experiment {
     pub name: String,
     /// One sentence.
     pub summary: String,
-    /// Which publication or rule it reproduces.
+    /// The publication or rule that it reproduces.
     pub source: String,
-    /// The network and the flow where the sweep says nothing else.
+    /// The network and the flow, unless the sweep sets other values.
     pub point: Point,
-    /// The arms in order, the reference first. One that stands here twice is repeated with seeds of its own.
+    /// The arms in order, the reference first. An arm listed twice is repeated with different seeds.
     pub arms: Vec<ArmSpec>,
     /// What varies from cell to cell, the slowest first.
     pub sweep: Vec<Axis>,
     /// Runs of each arm in each cell.
     pub iterations: u32,
-    /// Where all seeds come from.
+    /// The origin of all seeds.
     pub seed: u64,
-    /// What has to come out.
+    /// Expected results.
     pub expect: Vec<Expectation>,
-    /// How many runs that speaks of: the file's own number.
+    /// The number of runs that the expectations assume: the file's own.
     pub expected_of: u32,
-    /// What the command line changed, `KEY=VALUE` each: the summary and the expectations speak of something else.
+    /// The command line's changes, each as `KEY=VALUE`: with them, summary and expectations no longer apply.
     pub changed: Vec<String>,
-    /// The arms that the command line chose in place of the file's, if it did.
+    /// The arms that the command line chose instead of the file's, if any.
     pub chosen: Option<Vec<String>>,
 }
 
-/// Something that is swept, with its values in canonical form.
+/// A swept key, with its values in canonical form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
     /// A path, flow or arm key.
@@ -46,7 +46,7 @@ pub struct Axis {
     pub values: Vec<String>,
 }
 
-/// What a key of the form `ROOT.rest` reaches.
+/// What a key of the form `ROOT.rest` refers to.
 pub(crate) enum Target<'k> {
     /// The network or the flow.
     Point(&'static Key),
@@ -60,7 +60,7 @@ pub(crate) enum Target<'k> {
 }
 
 impl Experiment {
-    /// What is compared, in words. The file's summary speaks of the file's values and arms, so it stands only where they do.
+    /// Describes what is compared. The file's summary describes the file's values and arms, so it appears only with them.
     pub fn title(&self) -> String {
         let arms = self.chosen.as_ref().map(|arms| format!("arms {}", arms.join(",")));
         let changes: Vec<String> = self.changed.iter().cloned().chain(arms).collect();
@@ -82,7 +82,7 @@ impl Experiment {
         }
         let has_leaves = self.arms.iter().any(|known| known.name == arm && known.profile().is_some());
         if takes_part && !has_leaves {
-            let problem = format!("arm `{arm}` is no profile and has no leaves");
+            let problem = format!("arm `{arm}` is not a profile and has no leaves");
             return Err(Refusal::of_key(problem, "set those of a profile"));
         }
         if !takes_part || profiles::resolve_leaf(path).is_err() {
@@ -91,7 +91,7 @@ impl Experiment {
         Ok(Target::Arm { arm, path })
     }
 
-    /// Checks one value of a key; its canonical form.
+    /// Checks one value of a key; returns its canonical form.
     pub(crate) fn check(&self, key: &str, text: &str) -> Result<String, Refusal> {
         match self.target(key)? {
             Target::Point(found) => found.set(&mut self.point.clone(), text),
@@ -104,7 +104,7 @@ impl Experiment {
                         ArmKind::Kernel(_) | ArmKind::Command(_) => None,
                     })
                     .expect("a target's arm is a profile");
-                // Bounds are not checked: several leaves may be right only together.
+                // Bounds are not checked: several leaves may be valid only together.
                 let more = (path.to_owned(), text.to_owned());
                 let config = profile.draft(&[&set[..], &[more]].concat()).map_err(|error| {
                     let remedy = format!("`longhaul profiles {}` shows its values", profile.name);

@@ -1,4 +1,4 @@
-//! What an arm is: one of our profiles, the kernel of the machine, or two programs. The last two exist in real time only.
+//! Kinds of arms: one of our profiles, the machine's kernel, or two programs. The last two exist in real time only.
 
 use crate::spec::refusal::Refusal;
 use profiles::{OverrideError, Profile, UnknownProfile};
@@ -8,13 +8,13 @@ use tcp::ValidConfig;
 /// One side of the comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArmSpec {
-    /// What tables call it.
+    /// Its name in tables.
     pub name: String,
     /// What it is.
     pub kind: ArmKind,
 }
 
-/// What an experiment says of an arm.
+/// An experiment's definition of an arm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArmKind {
     /// One of our profiles.
@@ -30,18 +30,18 @@ pub enum ArmKind {
     Command(CommandPair),
 }
 
-/// What stands at both ends in a run: an arm, with what its cell sets.
+/// The ends of a run: an arm, with its cell's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ends {
     /// Our own stack.
     Profile(ValidConfig),
     /// The kernel's.
     Kernel(KernelCc),
-    /// Whatever the two programs bring along.
+    /// The TCP that the two programs use.
     Command(CommandPair),
 }
 
-/// A congestion control of the kernel's, as arms and its own socket option call it.
+/// A congestion control of the kernel, as named in arms and in its socket option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KernelCc {
     /// `kernel:cubic`
@@ -68,7 +68,7 @@ impl KernelCc {
     /// All there are.
     pub const ALL: [Self; 3] = [Self::Cubic, Self::Bbr, Self::Reno];
 
-    /// What the kernel calls it.
+    /// Returns the kernel's name for it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cubic => "cubic",
@@ -79,7 +79,7 @@ impl KernelCc {
 }
 
 impl CommandPair {
-    /// Both commands with their places filled in: the server's and the client's.
+    /// Returns both commands with their places filled in: the server's and the client's.
     pub fn filled(&self, host: &str, port: u16, bytes: u64) -> [String; 2] {
         let fill = |command: &str| {
             let command = command.replace("{host}", host).replace("{port}", &port.to_string());
@@ -88,10 +88,10 @@ impl CommandPair {
         [fill(&self.server), fill(&self.client)]
     }
 
-    /// Whether both say where they meet.
+    /// Checks whether both commands name their meeting point.
     ///
     /// # Errors
-    /// Which does not, and what would be right.
+    /// Names the one that does not, and the remedy.
     pub(crate) fn check(&self) -> Result<(), (&'static str, &'static str)> {
         if !self.server.contains("{port}") {
             return Err(("server", "write `{port}` where its port belongs"));
@@ -115,7 +115,7 @@ impl ArmSpec {
         profiles::get(name).map(|profile| Self::of_profile(Arc::new(profile.clone())))
     }
 
-    /// What stands at the ends of a run, with further leaves set; only profiles have leaves.
+    /// Returns the ends of a run, with further leaves set; only profiles have leaves.
     pub(crate) fn ends(&self, more: &[(String, String)]) -> Result<Ends, OverrideError> {
         Ok(match &self.kind {
             ArmKind::Profile { profile, set } => Ends::Profile(profile.with(&[set, more].concat())?),
@@ -124,7 +124,7 @@ impl ArmSpec {
         })
     }
 
-    /// The kernel's TCP, if the name asks for it: what is wrong with the rest of the name otherwise, and what would be right.
+    /// Returns the kernel's TCP if the name asks for it; otherwise what is wrong with the rest of the name, and the remedy.
     pub(crate) fn of_kernel(name: &str) -> Option<Result<Self, Refusal>> {
         let wanted = name.strip_prefix(KERNEL)?;
         let found = KernelCc::ALL.into_iter().find(|cc| cc.name() == wanted);
@@ -147,7 +147,7 @@ impl ArmSpec {
 }
 
 impl Ends {
-    /// Everything that decides about them, a line each: `leaf=value`, or what the kernel or a shell receives.
+    /// Returns everything that determines them, one line each: `leaf=value`, or what the kernel or a shell receives.
     pub(crate) fn lines(&self) -> Vec<(String, String)> {
         let line = |key: &str, value: &str| (key.to_owned(), value.to_owned());
         match self {

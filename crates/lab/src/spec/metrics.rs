@@ -1,18 +1,18 @@
-//! The numbers that are told of runs, declared once.
+//! The metrics of runs, declared once.
 //!
-//! From this list follow what a run gives (`Measured`), what a row holds (`results::Metrics`), the names that `[expect]` knows,
+//! This list determines the fields of a run (`Measured`) and of a row (`results::Metrics`), the names that `[expect]` accepts,
 //! the columns of tables, and the table of numbers in `docs/MEASUREMENT.md`. An entry is
 //!
 //! ```text
 //! name = END.COUNTER "what a run counts" => HOW(NAMES) ["head" DECIMALS "legend"] "what a row tells";
 //! ```
 //!
-//! The first part makes a field of a run, counted by the `sender` or the `receiver`; the part behind the arrow makes a metric
-//! of all runs of an arm in a cell. Either may be missing, and so may the column. How runs come together: `mean` of a field;
-//! `share`, one field's sum in per cent of another's; `having`, runs with at least one in per cent of all; `median` of a method of
-//! `Measured`. The order is that of lines on disk and of the names in messages; a new entry belongs behind its kind.
+//! The first part makes a field of a run, counted by the `sender` or the `receiver`; the part after the arrow makes a metric of
+//! all runs of an arm in a cell. Either may be missing, and so may the column. How runs are combined: `mean` of a field; `share`,
+//! one field's sum in per cent of another's; `having`, runs with at least one in per cent of all; `median` of a method of
+//! `Measured`. The order is that of lines on disk and of the names in messages; add a new entry after others of its kind.
 
-/// Gives the list to a macro.
+/// Passes the list to a macro.
 macro_rules! for_each_metric {
     ($with:ident) => {
         $with! {
@@ -68,7 +68,7 @@ pub struct Metric {
     pub name: &'static str,
     /// What it says.
     pub told: &'static str,
-    /// How tables show it, if they may.
+    /// How tables show it, if they do.
     pub column: Option<&'static Column>,
 }
 
@@ -89,7 +89,7 @@ macro_rules! metrics {
         $(= $end:ident . $counter:ident $said:literal)?
         $(=> $how:ident ($($of:ident),*) $([$head:literal $decimals:literal $meaning:literal])? $told:literal)?;
     )*) => {
-        /// All of them but goodput, which is a distribution.
+        /// All metrics except goodput, which is a distribution.
         pub const METRICS: &[Metric] = &[$($(
             Metric {
                 name: stringify!($name),

@@ -1,4 +1,4 @@
-//! What is compared: an experiment as a file states it and the command line changes it.
+//! What is compared: an experiment as a file defines it and the command line changes it.
 
 mod catalogue;
 mod drops;

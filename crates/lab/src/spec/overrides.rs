@@ -1,4 +1,4 @@
-//! What the command line changes in an experiment.
+//! Changes that the command line makes to an experiment.
 
 use crate::spec::experiment::{Axis, Experiment, Target};
 use crate::spec::kind::{ArmKind, ArmSpec};
@@ -15,7 +15,7 @@ pub struct Overrides {
     pub set: Vec<String>,
     /// Runs of each arm in each cell.
     pub iterations: Option<u32>,
-    /// Where all seeds come from.
+    /// The origin of all seeds.
     pub seed: Option<u64>,
 }
 
@@ -38,7 +38,7 @@ impl Experiment {
         Ok(())
     }
 
-    /// Whether a key of an arm decides which other leaves the arm has.
+    /// Returns whether a key of an arm determines which other leaves the arm has.
     fn is_kind(&self, key: &str) -> bool {
         matches!(self.target(key), Ok(Target::Arm { path, .. }) if profiles::resolve_leaf(path).is_ok_and(profiles::Leaf::is_kind))
     }
@@ -60,7 +60,7 @@ impl Experiment {
 
     fn set(&mut self, text: &str) -> Result<(), Refusal> {
         let Some((key, values)) = text.split_once('=') else {
-            return Err(Refusal::of_value(format!("`{text}` is no KEY=VALUE"), "write for example `path.rtt=25ms`"));
+            return Err(Refusal::of_value(format!("`{text}` is not KEY=VALUE"), "write for example `path.rtt=25ms`"));
         };
         let key = key.trim();
         if let "run.iterations" | "run.seed" = key {
@@ -83,7 +83,7 @@ impl Experiment {
             }
         }
         self.changed.push(format!("{key}={}", canonical.join(",")));
-        // A flow is so many bytes or so much time: the later word holds.
+        // A flow has either a size or a duration: the later setting wins.
         let rival =
             [("flow.bytes", "flow.seconds"), ("flow.seconds", "flow.bytes")].into_iter().find(|(one, _)| *one == key);
         self.sweep.retain(|axis| rival.is_none_or(|(_, other)| axis.key != other));
@@ -121,10 +121,10 @@ impl Experiment {
     }
 }
 
-/// A built-in profile or the path of one: what is wrong otherwise, and what would be right.
+/// Finds a built-in profile or the path of one; otherwise returns what is wrong, and the remedy.
 fn find_profile(name: &str) -> Result<ArmSpec, Refusal> {
     profiles::find(name).map(ArmSpec::of_profile).map_err(|error| match error {
-        FindError::Unknown(error) => Refusal::of_value(format!("there is no arm or profile `{name}`"), error.remedy),
+        FindError::Unknown(error) => Refusal::of_value(format!("unknown arm or profile `{name}`"), error.remedy),
         FindError::File(error) => Refusal::of_value(error.to_string(), "correct the file"),
         FindError::Unreadable { .. } => Refusal::of_value(error.to_string(), "name a file that can be read"),
     })
@@ -196,13 +196,13 @@ mod tests {
 
     #[test_case(&[], &["path.rt=25ms"], "--set path.rt=25ms: unknown key `path.rt`; did you mean `path.rtt`?")]
     #[test_case(&[], &["longhaul.rto.mim=1s"], "--set longhaul.rto.mim=1s: unknown key `longhaul.rto.mim`; did you mean `longhaul.rto.min`?")]
-    #[test_case(&[], &["path.rtt"], "--set path.rtt: `path.rtt` is no KEY=VALUE; write for example `path.rtt=25ms`")]
+    #[test_case(&[], &["path.rtt"], "--set path.rtt: `path.rtt` is not KEY=VALUE; write for example `path.rtt=25ms`")]
     #[test_case(&[], &["path.rtt=25"], "--set path.rtt=25: `25` is not a valid duration; use a number and one of ns, us, ms, s, min, h, for example `25ms`")]
     #[test_case(&["longhaul"], &["server-2016.rto.min=1s"], "--set server-2016.rto.min=1s: arm `server-2016` takes no part; the arms are longhaul")]
-    #[test_case(&["server-2061"], &[], "--arms server-2061: there is no arm or profile `server-2061`; did you mean `server-2016`? There are rfc, longhaul, ")]
+    #[test_case(&["server-2061"], &[], "--arms server-2061: unknown arm or profile `server-2061`; did you mean `server-2016`? There are rfc, longhaul, ")]
     #[test_case(&[], &["longhaul.rto.min=1d"], "--set longhaul.rto.min=1d: `rto.min`: `1d` is not a valid duration: use a number and one of ns, us, ms, s, min, h, for example `25ms`; `longhaul profiles longhaul` shows its values")]
     #[test_case(&["kernel:vegas"], &[], "--arms kernel:vegas: no arm `kernel:vegas`; the kernel's are `kernel:cubic`, ")]
-    #[test_case(&["kernel:bbr"], &["kernel:bbr.rto.min=1s"], "--set kernel:bbr.rto.min=1s: arm `kernel:bbr` is no profile and has no leaves; set")]
+    #[test_case(&["kernel:bbr"], &["kernel:bbr.rto.min=1s"], "--set kernel:bbr.rto.min=1s: arm `kernel:bbr` is not a profile and has no leaves; set")]
     #[test_case(&[], &["run.iterations=0"], "--set run.iterations=0: `0` iterations cannot be made; write 1 or more")]
     fn a_wrong_option_is_refused_with_what_would_be_right(arms: &[&str], set: &[&str], message: &str) {
         let refused = wan(arms, set).unwrap_err();

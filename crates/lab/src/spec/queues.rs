@@ -1,6 +1,6 @@
-//! Packets that are handed on through several queues, as experiments write them: `4x8/2ms`.
+//! Packets that pass through several queues, as experiments write them: `4x8/2ms`.
 //!
-//! That is four queues in turn, eight packets each, and the slowest hands them on 2 ms later than the fastest.
+//! These are four queues in turn, eight packets each, and the slowest one delays them 2 ms more than the fastest.
 
 use crate::spec::refusal::Refusal;
 use base::Duration;
@@ -8,18 +8,18 @@ use core::fmt;
 use netem::ReorderSpec;
 use profiles::units;
 
-/// Several queues, of which some are slower.
+/// Several queues, some slower than others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queues {
     /// How many; two or more.
     pub count: u32,
     /// Successive packets that share one; at least one.
     pub burst: u32,
-    /// By how much the last is slower than the first; those between them lie evenly between.
+    /// Additional delay of the last one over the first; those between them are evenly spaced.
     pub skew: Duration,
 }
 
-/// Most queues and longest burst that can be asked for.
+/// Maximum number of queues and longest burst.
 const MOST: u64 = 100_000;
 
 impl Queues {
@@ -31,7 +31,7 @@ impl Queues {
         }
         Self::read(&text).map(Some).ok_or_else(|| {
             Refusal::of_value(
-                format!("`{text}` is no set of queues"),
+                format!("`{text}` is not a valid set of queues"),
                 "write for example `4x8/2ms` (four in turn, eight packets each, the slowest 2 ms behind the fastest)",
             )
         })

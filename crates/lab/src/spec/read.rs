@@ -11,19 +11,19 @@ use profiles::units;
 use profiles::{FileError, Profile};
 use std::sync::Arc;
 
-/// Iterations when a file says nothing.
+/// Iterations if a file does not set them.
 const ITERATIONS: u32 = 10;
 
 /// Reads an experiment called `name` from the text of `file_name`.
 ///
 /// # Errors
-/// At the first thing that is wrong, with its place and what would be right.
+/// At the first error, with its place and the remedy.
 pub fn read(name: &str, file_name: &str, text: &str) -> Result<Experiment, FileError> {
     let file = TomlFile { name: file_name, text };
     let tree = file.parse()?;
     let mut reader = Reader { file, experiment: empty(name) };
     let mut sections = entries(tree.get_ref());
-    // Arms come before what speaks of them, whatever the order in the file.
+    // Arms come before sections that refer to them, whatever the order in the file.
     sections.sort_by_key(|entry| match entry.key {
         "sweep" => 1,
         "expect" => 2,
@@ -124,7 +124,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// An arm that is known by its name alone.
+    /// An arm that its name alone defines.
     fn known_arm(name: &str) -> Result<ArmSpec, Refusal> {
         let profile =
             || ArmSpec::of_builtin(name).map_err(|error| Refusal::of_value(format!("no arm `{name}`"), error.remedy));
@@ -175,7 +175,7 @@ impl Reader<'_> {
             match inner.key {
                 "profile" => {
                     let known = profiles::get(&self.file.string(inner)?).map_err(|error| {
-                        let problem = format!("there is no profile `{}`", error.name);
+                        let problem = format!("unknown profile `{}`", error.name);
                         self.file.error(inner.value.span(), problem, error.remedy)
                     })?;
                     found = Some(Arc::new(known.clone()));
@@ -254,7 +254,7 @@ impl Reader<'_> {
             for arm in expectation.arms() {
                 if !self.experiment.arms.iter().any(|known| known.name == arm) {
                     let known: Vec<&str> = self.experiment.arms.iter().map(|arm| arm.name.as_str()).collect();
-                    let problem = format!("there is no arm `{arm}`");
+                    let problem = format!("unknown arm `{arm}`");
                     return Err(self.file.error(
                         inner.key_span.clone(),
                         problem,
@@ -266,7 +266,7 @@ impl Reader<'_> {
                 let text = self.file.scalar(&bound)?;
                 let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
                 let number = number.ok_or_else(|| {
-                    self.file.error(bound.value.span(), format!("`{text}` is no bound"), "write a number")
+                    self.file.error(bound.value.span(), format!("`{text}` is not a valid bound"), "write a number")
                 })?;
                 match bound.key {
                     "at_least" => expectation.at_least = Some(number),

@@ -1,12 +1,12 @@
-//! What is said of something that cannot be: the place, what is wrong there, and what would be right.
+//! How to report something invalid: the place, the problem, and the remedy.
 
 use core::fmt;
 use profiles::units::Misread;
 
-/// Why something is refused: what is wrong, and what would be right. Who knows the place adds it.
+/// Why something is rejected: the problem and the remedy. The caller that knows the place adds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Which part of what was read is wrong.
+    /// The part of the input that is wrong.
     pub part: Part,
     /// What is wrong.
     pub problem: String,
@@ -14,7 +14,7 @@ pub struct Refusal {
     pub remedy: String,
 }
 
-/// What a refusal is about.
+/// The part that a refusal is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The name of something.
@@ -23,7 +23,7 @@ pub enum Part {
     Value,
 }
 
-/// A wrong option: where, what, and what would be right.
+/// A wrong option: the place, the problem, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageError {
     /// The option as it was written.

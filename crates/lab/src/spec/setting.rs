@@ -1,4 +1,4 @@
-//! The network and the flow of one cell, and the table of keys that reach them.
+//! The network and the flow of one cell, and the table of keys that set them.
 //!
 //! A key (`path.rtt`, `flow.bytes`) means the same in an experiment file, in a sweep and after `--set`, because all three
 //! go through [`KEYS`].
@@ -20,15 +20,15 @@ pub struct Point {
     pub rtt: Duration,
     /// Drop-tail buffer of the bottleneck.
     pub buffer: BufferSize,
-    /// Largest extra delay behind the bottleneck; the order is kept.
+    /// Maximum extra delay after the bottleneck; the order is kept.
     pub jitter: Duration,
     /// Probability that a packet is lost on entry.
     pub loss: Ratio,
     /// Segments that are lost by their place in the stream.
     pub drops: Drops,
-    /// Packets that leave the order.
+    /// Reordered packets.
     pub reorder: Reorder,
-    /// Queues that packets take turns in.
+    /// Queues through which packets pass in turn.
     pub queues: Option<Queues>,
     /// What is transferred.
     pub flow: Flow,
@@ -45,12 +45,12 @@ pub enum BufferSize {
     Packets(u32),
 }
 
-/// Packets that leave the order, drawn per packet index behind the bottleneck.
+/// Reordered packets, drawn by packet index after the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reorder {
     /// How often a packet is chosen.
     pub probability: Ratio,
-    /// How long it takes: more, or instead.
+    /// The delay: additional, or instead of the path's.
     pub delay: Duration,
     /// Which of the two.
     pub mode: ReorderMode,
@@ -83,7 +83,7 @@ impl Default for Point {
 }
 
 impl Point {
-    /// The bottleneck's buffer as the path wants it.
+    /// Returns the bottleneck's buffer in the path's form.
     pub fn buffer(&self) -> Buffer {
         match self.buffer {
             BufferSize::Bytes(bytes) => Buffer::Bytes(bytes),
@@ -95,27 +95,27 @@ impl Point {
         }
     }
 
-    /// What applies, key and canonical value, in a fixed order.
+    /// Returns the settings that apply, key and canonical value, in a fixed order.
     pub fn settings(&self) -> impl Iterator<Item = (&'static str, String)> {
         KEYS.iter().filter_map(|key| Some((key.name, (key.show)(self)?)))
     }
 
-    /// Every setting in a fixed order and as it is shown: two points with the same text are the same network.
+    /// Returns every setting in a fixed order and in display form: two points with the same text are the same network.
     pub fn canonical(&self) -> String {
         self.settings().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether the seed decides about anything: jitter, loss, reordering or a place of losses is drawn. Endpoints draw only
-    /// numbers without consequence for time, ports and initial sequence numbers, so all runs of a path that draws nothing are
-    /// one and the same.
+    /// Returns whether the seed has any effect: jitter, loss, reordering or a place of losses is drawn. Endpoints draw only
+    /// numbers without effect on time, ports and initial sequence numbers, so all runs of a path that draws nothing are
+    /// identical.
     pub fn is_drawn(&self) -> bool {
         !self.jitter.is_zero() || !self.loss.is_zero() || !self.reorder.probability.is_zero() || self.drops.is_drawn()
     }
 
-    /// Whether the settings fit together.
+    /// Checks whether the settings fit together.
     ///
     /// # Errors
-    /// What does not, and what would be right.
+    /// Names what does not fit, and the remedy.
     pub fn check(&self) -> Result<(), Refusal> {
         if self.queues.is_some() && !self.reorder.probability.is_zero() {
             return Err(Refusal::of_value(
@@ -127,7 +127,7 @@ impl Point {
     }
 }
 
-/// A key of an experiment: what it is called and how it is read, written and checked.
+/// A key of an experiment: its name and how to read, write and check it.
 #[derive(Debug)]
 pub struct Key {
     /// As users write it.
@@ -137,7 +137,7 @@ pub struct Key {
     show: fn(&Point) -> Option<String>,
 }
 
-/// Every key but those of arms.
+/// Every key except those of arms.
 pub const KEYS: &[Key] = &[
     Key {
         name: "path.rate",
@@ -216,7 +216,7 @@ impl Key {
     /// Sets a point's value, and returns it in canonical form.
     ///
     /// # Errors
-    /// When the text is not a valid value: what is wrong and what would be right.
+    /// If the text is not a valid value: the problem and the remedy.
     pub fn set(&self, point: &mut Point, text: &str) -> Result<String, Refusal> {
         (self.set)(point, text)?;
         Ok((self.show)(point).unwrap_or_else(|| "none".to_owned()))
@@ -240,7 +240,10 @@ fn buffer(text: &str) -> Result<BufferSize, Refusal> {
         _ => units::bytes(text).ok().filter(|bytes| *bytes > 0).map(BufferSize::Bytes),
     };
     size.ok_or_else(|| {
-        Refusal::of_value(format!("`{text}` is no size of a buffer"), "write for example `1bdp`, `400pkt` or `64kB`")
+        Refusal::of_value(
+            format!("`{text}` is not a valid buffer size"),
+            "write for example `1bdp`, `400pkt` or `64kB`",
+        )
     })
 }
 
@@ -249,7 +252,7 @@ fn reorder_mode(text: &str) -> Result<ReorderMode, Refusal> {
     let mode = modes.into_iter().find(|mode| mode.word().eq_ignore_ascii_case(text.trim()));
     mode.ok_or_else(|| {
         Refusal::of_value(
-            format!("`{text}` is no mode of reordering"),
+            format!("`{text}` is not a valid reordering mode"),
             "write `late` (that much more) or `early` (that instead)",
         )
     })
@@ -262,7 +265,7 @@ fn flow_bytes(text: &str) -> Result<u64, Refusal> {
     }
 }
 
-/// A bare number is meant in the unit of the key's name.
+/// A bare number is in the unit of the key's name.
 fn flow_seconds(text: &str) -> Result<Duration, Refusal> {
     let with_unit = if Fraction::parse(text.trim()).is_some() { format!("{}s", text.trim()) } else { text.to_owned() };
     positive(&with_unit)

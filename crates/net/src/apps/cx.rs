@@ -1,8 +1,8 @@
-//! What an application is lent for one callback: its stack, the present moment, and what is left of the step's allowance.
+//! What an application borrows for one callback: its stack, the current time, and the rest of the step's allowance.
 //!
-//! Every byte that an application writes or reads passes through here and counts against the allowance. A call that the
-//! allowance cuts short looks like a full buffer (or an empty one) to the application, and the same readiness is reported
-//! again in a later step. So no application, however its loop is written, keeps frames waiting for longer than the allowance
+//! Every byte that an application writes or reads passes through here and counts against the allowance. To the
+//! application, a call cut short by the allowance looks like a full buffer (or an empty one), and a later step reports the
+//! same readiness again. So no application, however its loop is written, delays frames for longer than the allowance
 //! takes.
 
 use base::Instant;
@@ -28,7 +28,7 @@ pub struct AppCx<'a, O: Observer> {
 }
 
 impl<'a, O: Observer> AppCx<'a, O> {
-    /// A view at the moment of `cx`. Events of calls that are cut short go to `resumed`, each once.
+    /// Creates a view at the time of `cx`. Events of calls that are cut short go to `resumed`, each once.
     pub(crate) fn new(
         stack: &'a mut Stack,
         cx: StackCx<'a, O>,
@@ -64,7 +64,7 @@ impl<'a, O: Observer> AppCx<'a, O> {
         self.stack.accept(conn);
     }
 
-    /// Writes as much of `data` as there is room and allowance for, in bytes; `Writable` follows a short count.
+    /// Writes as many bytes of `data` as room and allowance permit; a `Writable` event follows a short count.
     ///
     /// # Errors
     /// As [`Stack::write`].
@@ -78,7 +78,7 @@ impl<'a, O: Observer> AppCx<'a, O> {
         Ok(taken)
     }
 
-    /// Writes up to `len` bytes of the position-coded pattern; `Writable` follows a short count.
+    /// Writes up to `len` bytes of the position-coded pattern; a `Writable` event follows a short count.
     ///
     /// # Errors
     /// As [`Stack::write_pattern`].
@@ -92,7 +92,7 @@ impl<'a, O: Observer> AppCx<'a, O> {
         Ok(taken)
     }
 
-    /// Reads into `buf`, as far as the allowance goes; `Readable` follows a read that the allowance cut short.
+    /// Reads into `buf`, as far as the allowance permits; a `Readable` event follows a read that the allowance cut short.
     ///
     /// # Errors
     /// As [`Stack::read`].
@@ -139,8 +139,8 @@ impl<'a, O: Observer> AppCx<'a, O> {
         Some(info)
     }
 
-    /// Counts what was read of the `allowed` bytes of `asked`. An application may take a count below `asked` for all there is, and
-    /// call no more; the stack reports nothing again that it reported before.
+    /// Counts a read of `allowed` bytes out of `asked`. An application may take a count below `asked` for the end of the data,
+    /// and not call again; the stack does not repeat an event that it reported before.
     fn count(&mut self, conn: Conn, read: Read, allowed: u64, asked: u64) {
         let Read::Data(len) = read else { return };
         *self.allowance -= len as usize;
@@ -151,7 +151,7 @@ impl<'a, O: Observer> AppCx<'a, O> {
 
     fn resume(&mut self, conn: Conn, event: ConnEvent) {
         let event = StackEvent::Conn { conn, event };
-        // A callback serves one connection in nearly all applications, and two kinds of events can be cut short.
+        // A callback serves one connection in nearly all applications, and two kinds of calls can be cut short.
         if !self.resumed.iter().rev().take(2).any(|resumed| *resumed == event) {
             self.resumed.push_back(event);
         }

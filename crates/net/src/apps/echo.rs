@@ -1,6 +1,6 @@
-//! A server that sends back what it gets (RFC 862).
+//! A server that sends back what it receives (RFC 862).
 //!
-//! It reads only when everything read before has been written: a peer that does not read is not read from either.
+//! It reads only after everything read before has been written: it does not read from a peer that does not read.
 
 use super::session::{CHUNK, Hook, Session, Transfer};
 use super::{App, AppCx, BACKLOG, StartError};
@@ -13,7 +13,7 @@ pub struct Echo {
     port: u16,
     cfg: ValidConfig,
     sessions: BTreeMap<Conn, Reflector>,
-    /// Connections that may still end before the server does; `None` for no bound.
+    /// Connections left to serve before the server ends; `None` for no limit.
     left: Option<u64>,
     report: Hook<Transfer>,
     buf: Vec<u8>,
@@ -27,14 +27,14 @@ struct Reflector {
 }
 
 impl Echo {
-    /// Will listen on `port` and end after `connections` of them, or never. `report` receives every one that is over.
+    /// Creates a server that listens on `port` and ends after `connections`, or never. `report` receives each finished one.
     pub fn new(port: u16, cfg: ValidConfig, connections: Option<u64>, report: Hook<Transfer>) -> Self {
         Self { port, cfg, sessions: BTreeMap::new(), left: connections, report, buf: vec![0; CHUNK] }
     }
 }
 
 impl Reflector {
-    /// Moves bytes from one direction to the other until either has no more to give or to take.
+    /// Moves bytes from one direction to the other until no data or no room is left.
     fn pump<O: Observer>(&mut self, cx: &mut AppCx<'_, O>, buf: &mut [u8]) {
         let conn = self.session.conn;
         let rest = core::mem::take(&mut self.rest);
@@ -64,7 +64,7 @@ impl Reflector {
                     self.session.written.count(&bytes[..taken]);
                     bytes = &bytes[taken..];
                 }
-                // Full: `Writable` follows. Failed: `Closed` does.
+                // If full, `Writable` follows; after a failure, `Closed` does.
                 _ => {
                     self.rest = bytes.to_vec();
                     return false;

@@ -1,4 +1,4 @@
-//! What runs on a stack here: servers that discard or echo, a sender, a receiver.
+//! The applications of this crate: servers that discard or echo, a sender, a receiver.
 //!
 //! The loop calls an application, between turns, whenever the stack has news for it.
 
@@ -18,13 +18,13 @@ pub use session::{Hook, Stream, Transfer};
 use tcp::{ConnectError, ListenError, StackEvent};
 use trace::Observer;
 
-/// Connections that may wait for an application here; each is taken as soon as it is reported.
+/// Connections that may wait for an application of this crate; each is accepted as soon as it is reported.
 const BACKLOG: u32 = 1024;
 
-/// Why an application could not begin.
+/// Why an application could not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StartError {
-    /// Its port cannot be listened on.
+    /// It cannot listen on its port.
     #[error(transparent)]
     Listen(#[from] ListenError),
     /// Its connection cannot be opened.
@@ -37,12 +37,12 @@ pub trait App {
     /// Listens or connects.
     ///
     /// # Errors
-    /// When the stack refuses.
+    /// If the stack rejects the call.
     fn start<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) -> Result<(), StartError>;
-    /// Something happened.
+    /// Handles an event.
     fn on_event<O: Observer>(&mut self, cx: &mut AppCx<'_, O>, event: StackEvent);
-    /// The program is asked to end: connections are to be reset.
+    /// Ends the program on request: connections are to be reset.
     fn on_stop<O: Observer>(&mut self, cx: &mut AppCx<'_, O>);
-    /// Nothing is left to do.
+    /// Returns whether no work is left.
     fn is_done(&self) -> bool;
 }

@@ -1,4 +1,4 @@
-//! Those that only read: a client that opens a connection and takes what comes, and a server that discards (RFC 863).
+//! Applications that only read: a client that opens a connection and reads the data, and a server that discards (RFC 863).
 
 use super::client::Client;
 use super::session::{CHUNK, Drained, Hook, Session, Transfer};
@@ -19,15 +19,15 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Will read from `remote` into `sink`, or into nothing. `progress` receives the bytes read so far.
+    /// Creates a client that reads from `remote` into `sink`, or discards. `progress` receives the bytes read so far.
     pub fn new(remote: SocketAddr, cfg: ValidConfig, sink: Option<Box<dyn io::Write>>, progress: Hook<u64>) -> Self {
         Self { client: Client::new(remote, cfg), sink, buf: vec![0; CHUNK], progress, error: None }
     }
 
-    /// What came of it, once it is over.
+    /// Returns the result, once the connection has ended.
     ///
     /// # Errors
-    /// When what was read could not be written.
+    /// If the data could not be written.
     pub fn finish(mut self) -> io::Result<Option<Transfer>> {
         if let (None, Some(sink)) = (&self.error, &mut self.sink) {
             sink.flush()?;
@@ -76,19 +76,19 @@ impl App for Receiver {
     }
 }
 
-/// Accepts connections and throws away what they bring.
+/// Accepts connections and discards their data.
 pub struct Discard {
     port: u16,
     cfg: ValidConfig,
     sessions: BTreeMap<Conn, Session>,
     buf: Vec<u8>,
-    /// Connections that may still end before the server does; `None` for no bound.
+    /// Connections left to serve before the server ends; `None` for no limit.
     left: Option<u64>,
     report: Hook<Transfer>,
 }
 
 impl Discard {
-    /// Will listen on `port` and end after `connections` of them, or never. `report` receives every one that is over.
+    /// Creates a server that listens on `port` and ends after `connections`, or never. `report` receives each finished one.
     pub fn new(port: u16, cfg: ValidConfig, connections: Option<u64>, report: Hook<Transfer>) -> Self {
         Self { port, cfg, sessions: BTreeMap::new(), buf: vec![0; CHUNK], left: connections, report }
     }

@@ -1,6 +1,6 @@
 //! Opens a connection, writes a stream, closes, and waits until the peer has closed too.
 //!
-//! What the peer sends back is read and counted, so that an echo server can be talked to as well as one that discards.
+//! The peer's data is read and counted, so that the sender works with an echo server as well as with one that discards.
 
 use super::client::Client;
 use super::session::{CHUNK, Hook, Transfer};
@@ -18,7 +18,7 @@ pub enum Payload {
     Reader(Box<dyn io::Read>),
 }
 
-/// What was to be sent could not be read.
+/// The data to send could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read what is to be sent: {0}")]
 pub struct SourceError(#[from] io::Error);
@@ -36,19 +36,19 @@ pub struct Sender {
     error: Option<SourceError>,
 }
 
-/// How far the payload has been read.
+/// State of reading the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Input {
-    /// Perhaps there is more.
+    /// More may follow.
     Open,
     /// All of it is in the chunk or written.
     Ended,
-    /// And the connection's direction is closed.
+    /// The same, and the connection's direction is closed.
     Closed,
 }
 
 impl Sender {
-    /// Will send `payload` to `remote`. `progress` receives the bytes written so far.
+    /// Creates a sender of `payload` to `remote`. `progress` receives the bytes written so far.
     pub fn new(remote: SocketAddr, cfg: ValidConfig, payload: Payload, progress: Hook<u64>) -> Self {
         Self {
             client: Client::new(remote, cfg),
@@ -62,15 +62,15 @@ impl Sender {
         }
     }
 
-    /// What came of it, once it is over.
+    /// Returns the result, once the connection has ended.
     ///
     /// # Errors
-    /// When the payload could not be read.
+    /// If the payload could not be read.
     pub fn finish(self) -> Result<Option<Transfer>, SourceError> {
         self.error.map_or(Ok(self.client.transfer), Err)
     }
 
-    /// Writes until the connection takes no more or the payload is over.
+    /// Writes until the connection is full or the payload ends.
     fn fill<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) {
         while self.input != Input::Closed {
             if self.used == self.chunk.len() && !self.refill(cx) {
@@ -83,7 +83,7 @@ impl Sender {
                 return;
             }
             let rest = &self.chunk[self.used..];
-            // A failed write means that the connection is over, which its own event reports.
+            // A failed write means that the connection has ended, which a separate event reports.
             let Ok(taken) = cx.write(session.conn, rest) else { return };
             session.written.count(&rest[..taken]);
             self.used += taken;
@@ -94,7 +94,7 @@ impl Sender {
         }
     }
 
-    /// The next piece of the payload, empty at its end; `false` when it cannot be read.
+    /// Loads the next piece of the payload, empty at its end; returns `false` if it cannot be read.
     fn refill<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) -> bool {
         self.used = 0;
         if self.input != Input::Open {

@@ -1,4 +1,4 @@
-//! What is counted of one connection, and what is reported of it at its end.
+//! Counters of one connection, and the report at its end.
 
 use super::AppCx;
 use crate::crc::Crc32;
@@ -9,24 +9,24 @@ use trace::Observer;
 /// Called with what there is to report.
 pub type Hook<T> = Box<dyn FnMut(&T)>;
 
-/// One direction of a connection that is over.
+/// One direction of a connection that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
     /// How the connection ended.
     pub end: CloseReason,
     /// From the end of the handshake to the end of the connection; zero when there was no handshake.
     pub elapsed: Duration,
-    /// From the end of the handshake to the last read that brought something; zero when none did.
+    /// From the end of the handshake to the last read that returned data; zero if none did.
     pub last_read: Duration,
     /// Bytes the application wrote.
     pub written: Stream,
     /// Bytes the application read.
     pub read: Stream,
-    /// What the connection says about itself.
+    /// The connection's own statistics.
     pub info: TcpInfo,
 }
 
-/// Bytes that went one way.
+/// Bytes that went in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stream {
     /// How many.
@@ -42,7 +42,7 @@ impl Stream {
     }
 }
 
-/// A connection under way.
+/// An open connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Session {
     pub(super) conn: Conn,
@@ -52,12 +52,12 @@ pub(super) struct Session {
     pub(super) read: Stream,
 }
 
-/// What came of reading all there was.
+/// The result of reading everything available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Drained {
     /// More may come.
     Open,
-    /// The peer closed its direction, or the connection is over.
+    /// The peer closed its direction, or the connection has ended.
     Ended,
 }
 
@@ -66,7 +66,7 @@ impl Session {
         Self { conn, began, last_read: None, written: Stream::default(), read: Stream::default() }
     }
 
-    /// Reads all there is, handing it to `sink` piece by piece.
+    /// Reads everything available, passing it to `sink` piece by piece.
     pub(super) fn drain<O: Observer>(
         &mut self,
         cx: &mut AppCx<'_, O>,
@@ -92,7 +92,7 @@ impl Session {
         self.read.count(bytes);
     }
 
-    /// The connection is over: collects its final statistics and drops it.
+    /// Collects the final statistics of a connection that has ended, and drops it.
     pub(super) fn finish<O: Observer>(self, cx: &mut AppCx<'_, O>, end: CloseReason) -> Transfer {
         let info = cx.finish(self.conn).expect("nobody else releases it");
         let since_began = |at: Instant| self.began.map_or(Duration::ZERO, |began| at.since(began));
@@ -101,5 +101,5 @@ impl Session {
     }
 }
 
-/// Bytes moved between an application and its connection at once.
+/// Bytes moved between an application and its connection per call.
 pub(super) const CHUNK: usize = 256 << 10;

@@ -1,28 +1,28 @@
-//! Which event the application gets next.
+//! Decides which event the application gets next.
 //!
-//! Events are taken from the stack in rounds, so that a connection with endless work cannot keep others waiting: one whose
-//! call was cut short by the allowance gets its turn again in the next round. The order within a connection stays: what
-//! follows the cut call (say, that the connection is closed) waits with it.
+//! Events are taken from the stack in rounds, so that a connection with endless work cannot block others: one whose call was cut
+//! short continues in the next round. The order within a connection stays: later events (for example, that the connection is
+//! closed) wait with it.
 
 use std::collections::VecDeque;
 use tcp::{Conn, Stack, StackEvent};
 
-/// Events on their way to the application.
+/// Events waiting for the application.
 #[derive(Debug, Default)]
 pub(super) struct Callbacks {
     round: VecDeque<StackEvent>,
-    /// Of connections whose call was cut short in this round.
+    /// Events of connections whose call was cut short in this round.
     next: VecDeque<StackEvent>,
 }
 
 impl Callbacks {
-    /// Returns whether the allowance left something for the next step: of this round, of calls that were cut short, or in the
-    /// stack, where the last call itself may have put it.
+    /// Returns whether events are left for the next step: of this round, of calls that were cut short, or in the stack, where the
+    /// last call itself may have put one.
     pub(super) fn is_pending(&self, stack: &Stack) -> bool {
         !self.round.is_empty() || !self.next.is_empty() || stack.has_events()
     }
 
-    /// The next event; a new round begins when one is over.
+    /// Returns the next event; a new round begins when one ends.
     pub(super) fn take(&mut self, stack: &mut Stack) -> Option<StackEvent> {
         if self.round.is_empty() {
             core::mem::swap(&mut self.round, &mut self.next);
@@ -33,7 +33,7 @@ impl Callbacks {
         self.round.pop_front()
     }
 
-    /// Lends `call`, which handles `event`, the place for what it was not allowed to finish.
+    /// Runs `call`, which handles `event`, with a list for the work that it could not finish.
     pub(super) fn observe(&mut self, event: StackEvent, call: impl FnOnce(&mut VecDeque<StackEvent>)) {
         let before = self.next.len();
         call(&mut self.next);
@@ -42,8 +42,8 @@ impl Callbacks {
         }
     }
 
-    /// The rest of the round's events of a connection follow its cut call into the next round, whose events from `since` on are
-    /// of that call. One that is there already is not added: a connection that is cut in each round would collect them.
+    /// Moves the rest of a connection's events in this round after its cut call into the next round, whose events from `since` on
+    /// belong to that call. An event already there is not added: a connection cut short in each round would accumulate them.
     fn hold_back(&mut self, conn: Conn, since: usize) {
         let Self { round, next } = self;
         round.retain(|event| {

@@ -1,4 +1,4 @@
-//! The loop between two drivers on one cable: super-segments, emulated loss, full and broken devices, a request to end.
+//! The loop between two drivers on one cable: super-segments, emulated loss, full and broken devices, a request to stop.
 
 mod allowance;
 
@@ -16,14 +16,14 @@ use tcp::{ChecksumState, CloseReason, Config, DeviceCaps, TxChecksum};
 use test_case::test_case;
 use trace::{Off, TextSink};
 
-/// One direction of a cable between two devices: packets with what a device says of them.
+/// One direction of a cable between two devices: packets with their device metadata.
 type Wire = Rc<RefCell<VecDeque<(Vec<u8>, Option<u16>)>>>;
 
-/// A device with super-segments whose room and health the test decides.
+/// A device with super-segments whose free room and errors the test controls.
 struct Plug {
     reads: Wire,
     writes: Wire,
-    /// Frames it still takes before it is full.
+    /// Frames it still accepts before it is full.
     room: Rc<Cell<usize>>,
     broken: Rc<Cell<bool>>,
     /// Super-segments written.
@@ -89,7 +89,7 @@ impl Bench {
         Self::sending(BYTES, |_, _| {}, impairments)
     }
 
-    /// A sender of so many bytes; `progress` receives the clock, and what was written so far.
+    /// A sender of this many bytes; `progress` receives the clock, and the bytes written so far.
     fn sending(
         bytes: u64,
         progress: impl Fn(&Cell<Instant>, u64) + 'static,
@@ -145,7 +145,7 @@ impl Bench {
         self.client.step(&mut self.sender, &mut Off)
     }
 
-    /// Both in turn, a millisecond apart or until the next deadline when nothing moves, to the end of both.
+    /// Runs both in turn, a millisecond apart or up to the next deadline if nothing moves, until both end.
     fn run(&mut self) -> Transfer {
         for _ in 0..100_000 {
             let wakes = [self.step_client().unwrap(), self.server.step(&mut self.discard, &mut Off).unwrap()];
@@ -241,7 +241,7 @@ fn a_request_to_end_resets_a_connection_too_that_is_open_only_for_the_peer() {
     let mut bench = Bench::new(Default::default());
     bench.step_client().unwrap();
     bench.step_server();
-    // The ACK of the handshake waits behind more than a batch when the request comes.
+    // The ACK of the handshake waits behind more than a batch when the stop request arrives.
     bench.cable[0].borrow_mut().extend(std::iter::repeat_with(noise).take(40));
     bench.step_client().unwrap();
     assert_eq!(bench.server.run(&mut bench.discard, &mut Off).unwrap(), Ended::Stopped);
@@ -249,7 +249,7 @@ fn a_request_to_end_resets_a_connection_too_that_is_open_only_for_the_peer() {
     assert_eq!(bench.sender.finish().unwrap().map(|transfer| transfer.end), Some(CloseReason::Reset));
 }
 
-/// A packet of ours as a router quotes it, in the message that it was too large.
+/// Returns one of our packets as a router quotes it, in the report that it was too large.
 fn too_big(sent: &[u8], mtu: u32) -> Vec<u8> {
     let mut message = Vec::new();
     let kind = wire::IcmpKind::TooBig { mtu, packet_len: 0 };
@@ -284,7 +284,7 @@ fn what_routers_say_reaches_the_stack_and_what_is_for_nobody_is_counted(impairme
     assert_eq!((bench.client.stack().counters().icmp, bench.client.refused()), (1, 1));
 }
 
-/// Fields of the events of one kind, by name, as numbers.
+/// Returns fields of the events of one kind, by name, as numbers.
 fn told(trace: &TextSink, event: &str, field: &str) -> Vec<u64> {
     let number = |line: &str| line.split_once(&format!("{field}="))?.1.split([',', '}']).next()?.parse().ok();
     trace.0.lines().filter(|line| line.contains(event)).map(|line| number(line).expect(line)).collect()
@@ -308,7 +308,7 @@ fn time_that_the_application_takes_is_not_time_on_the_path() {
         bench.after(ONE_WAY);
     }
     let sent: Vec<u64> = trace.0.lines().filter(|line| line.contains("SegmentSent")).map(stamp).collect();
-    // The SYN at once, the ACK before the application is called, and the first flight when it has filled the buffer.
+    // The SYN leaves at once, the ACK before the application is called, and the first flight when it has filled the buffer.
     let path = (ONE_WAY * 2).as_nanos();
     assert!(ends[1] >= path + FILLING.as_nanos(), "{ends:?}");
     assert_eq!(sent[..3], [0, path, ends[1]], "{sent:?}");
@@ -316,7 +316,7 @@ fn time_that_the_application_takes_is_not_time_on_the_path() {
     assert!(samples[2].iter().all(|sample| *sample == path), "{samples:?}");
 }
 
-/// The moment of an event.
+/// Returns the time of an event.
 fn stamp(line: &str) -> u64 {
     line.split(' ').next().and_then(|at| at.parse().ok()).expect(line)
 }
@@ -342,7 +342,7 @@ fn an_application_moves_a_quarter_of_a_megabyte_a_step_and_goes_on_in_the_next()
     assert!(steps >= 16, "{steps}");
 }
 
-/// A packet that no stack takes.
+/// A packet that no stack accepts.
 fn noise() -> (Vec<u8>, Option<u16>) {
     (vec![0x45; 40], None)
 }
@@ -353,12 +353,12 @@ fn acks_that_wait_behind_a_batch_are_handled_before_timers_that_became_due_meanw
     for _ in 0..3 {
         bench.step_client().unwrap();
         bench.after(ONE_WAY);
-        // What comes back waits behind more than three batches.
+        // The answer waits behind more than three batches.
         bench.cable[1].borrow_mut().extend(std::iter::repeat_with(noise).take(100));
         bench.step_server();
         bench.after(ONE_WAY);
         while !bench.cable[1].borrow().is_empty() {
-            // The thread was away, for longer than any timeout.
+            // The thread was suspended, for longer than any timeout.
             bench.after(Duration::from_secs(3));
             bench.step_client().unwrap();
         }
@@ -382,6 +382,6 @@ fn timers_are_served_though_the_device_is_never_empty() {
         steps += 1;
         assert!(steps < 100, "it is never sent again");
     }
-    // The timer was due after ten steps. Sixteen read as much as a device's queue holds.
+    // The timer was due after ten steps. Sixteen steps read as much as a device's queue holds.
     assert!((10..=10 + 2 * 16).contains(&steps), "{steps}");
 }

@@ -1,8 +1,8 @@
-//! What passes both ends of a link, written as pcapng (draft-ietf-opsawg-pcapng) with time stamps in nanoseconds.
+//! The packets at both ends of a link, written as pcapng (draft-ietf-opsawg-pcapng) with timestamps in nanoseconds.
 //!
-//! A packet is in the file when it leaves a kernel for the link and when it reaches one, each time under that end's interface,
-//! so that what the path did is the difference. Writing is done by a thread of its own: the link's must not wait for a disk.
-//! Where the disk is slower for long, packets are missing from the file, never from the link, and counted.
+//! The file contains a packet when it leaves a kernel for the link and when it reaches one, each time under that end's interface,
+//! so that the difference shows the path's effect. A separate thread writes the file: the link's must not wait for a disk. If the
+//! disk is too slow for long, packets are missing from the file, never from the link, and are counted.
 
 use super::packet;
 use crate::clock::{Clock, MonotonicClock};
@@ -18,23 +18,23 @@ use std::sync::mpsc::{self, Receiver, SyncSender, TryRecvError, TrySendError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Bytes that are collected before the writer gets them, and how many such batches may wait for it: 64 MiB.
+/// Bytes collected before the writer gets them, and how many such batches may wait for it: 64 MiB.
 const BATCH: usize = 1 << 18;
 const BATCHES: usize = 256;
 
-/// Powers of ten that a unit of time is smaller than a second.
+/// Decimal exponent of the time unit.
 const NANOSECONDS: u8 = 9;
 
-/// Which way a packet passes an interface, as the kernel behind it sees it; the numbers are those of the file format.
+/// A packet's direction at an interface, as seen by the kernel behind it; the numbers are those of the file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Passing {
-    /// It comes from the link.
+    /// It arrives from the link.
     In = 1,
-    /// It goes to the link.
+    /// It leaves for the link.
     Out = 2,
 }
 
-/// What came of writing a capture.
+/// The result of writing a capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Captured {
     /// Packets that are missing from the file because it could not be written fast enough.
@@ -58,7 +58,7 @@ struct Noted {
     len: usize,
 }
 
-/// The link's side: notes packets in memory.
+/// The link's side: records packets in memory.
 #[derive(Debug)]
 pub(super) struct Capture {
     batch: Batch,
@@ -69,7 +69,7 @@ pub(super) struct Capture {
 }
 
 impl Capture {
-    /// Begins a file for ends of these names.
+    /// Starts a file for ends with these names.
     pub(super) fn new(out: impl Write + Send + 'static, ends: [String; 2]) -> io::Result<Self> {
         let (full, batches) = mpsc::sync_channel(BATCHES);
         let (back, written) = mpsc::channel();
@@ -82,7 +82,7 @@ impl Capture {
         Ok(Self { batch: Batch::default(), full, written, thread, missed: 0 })
     }
 
-    /// A frame passes an end.
+    /// Records a frame at an end.
     pub(super) fn note(&mut self, at: Instant, end: usize, passing: Passing, frame: &[u8]) {
         self.batch.frames.extend_from_slice(frame);
         self.batch.packets.push(Noted { at, end, passing, len: frame.len() });
@@ -91,7 +91,7 @@ impl Capture {
         }
     }
 
-    /// Gives the writer what was noted; without waiting for it.
+    /// Passes the recorded packets to the writer, without waiting for it.
     pub(super) fn hand_over(&mut self) {
         if self.batch.packets.is_empty() {
             return;
@@ -123,13 +123,13 @@ impl Batch {
     }
 }
 
-/// The time of day when the monotonic clock was at its zero.
+/// Returns the time of day at which the monotonic clock was zero.
 fn real_time_of_the_clock() -> Duration {
     let day = clock_gettime(ClockId::CLOCK_REALTIME).expect("every kernel has the time of day");
     Duration::from(day).saturating_sub(Duration::from_nanos(MonotonicClock::default().now().as_nanos()))
 }
 
-/// What went wrong with a file, without the library's own words around it.
+/// Returns the cause of an error, without the library's own wording around it.
 fn plain(error: PcapError) -> io::Error {
     match error {
         PcapError::IoError(error) => error,
@@ -157,7 +157,7 @@ impl<W: Write> File<W> {
         Ok(Self { writer, began, packet: Vec::new() })
     }
 
-    /// Writes batches until there will be no more; whenever none is waiting, the file is complete.
+    /// Writes batches until there are no more; whenever none is waiting, the file is complete.
     fn write_all(&mut self, batches: &Receiver<Batch>, back: &mpsc::Sender<Batch>) -> io::Result<()> {
         loop {
             let mut batch = match batches.try_recv() {

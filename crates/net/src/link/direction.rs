@@ -1,8 +1,8 @@
-//! One direction of a link: the path in force, and those before it until the last of their packets has arrived.
+//! One direction of a link: the current path, and earlier ones until their last packets have arrived.
 //!
-//! A changed path draws from streams of its own, and its bottleneck begins behind what still waits in the one before; what was
-//! on its way arrives as it would have without the change. A link that is never changed draws exactly what the simulator
-//! draws for the same seed.
+//! A changed path draws from separate streams, and its bottleneck begins behind the packets that still wait in the old one;
+//! packets in flight arrive as without the change. A link that is never changed draws exactly what the simulator draws for the
+//! same seed.
 
 use super::packet::{Datagram, Parcel};
 use super::report::DirectionReport;
@@ -10,7 +10,7 @@ use crate::pool::Pool;
 use base::{Instant, Rng};
 use netem::{Path, PathSpec, PathStats};
 
-/// Which way packets go.
+/// The direction of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From end a to end b.
@@ -20,7 +20,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// The name of its random streams, as the simulator has it.
+    /// Returns the name of its random streams, as in the simulator.
     const fn label(self) -> &'static str {
         match self {
             Self::Ab => "link/a→b",
@@ -37,7 +37,7 @@ pub(crate) struct Direction {
     changes: u64,
     path: Path<Parcel>,
     older: Vec<Path<Parcel>>,
-    /// Sum of what the paths did that are empty and gone.
+    /// Sum of the statistics of paths that have emptied and are gone.
     gone: PathStats,
 }
 
@@ -48,7 +48,7 @@ impl Direction {
         Self { rng, changes: 0, path, older: Vec::new(), gone: PathStats::default() }
     }
 
-    /// From now on packets take another path.
+    /// Sends later packets over another path.
     pub(crate) fn change(&mut self, spec: &PathSpec) {
         self.changes += 1;
         let mut path = spec.build(&self.rng.fork(&format!("change/{}", self.changes)));
@@ -57,12 +57,12 @@ impl Direction {
         self.older.push(old);
     }
 
-    /// A packet enters at `now`.
+    /// Accepts a packet at `now`.
     pub(crate) fn offer(&mut self, now: Instant, packet: Parcel, pool: &mut Pool<Datagram>) {
         self.path.offer(now, packet, &mut |lost, _, _| pool.put_back(lost));
     }
 
-    /// The next packet that has arrived by `now`, and when it did.
+    /// Returns the next packet that has arrived by `now`, and its arrival time.
     pub(crate) fn poll(&mut self, now: Instant, pool: &mut Pool<Datagram>) -> Option<(Instant, Parcel)> {
         let mut back = |lost: Parcel, _: &'static str, _| pool.put_back(lost);
         if self.older.is_empty() {
@@ -96,7 +96,7 @@ impl Direction {
         self.paths().filter_map(Path::next_deadline).min()
     }
 
-    /// What the hops did so far, and what is inside at `now`. The paths do not know the rest.
+    /// Returns the hops' statistics so far, and their content at `now`. The paths do not know the rest.
     pub(crate) fn report(&self, now: Instant) -> DirectionReport {
         let mut path = self.gone;
         self.paths().for_each(|one| add(&mut path, &one.stats()));

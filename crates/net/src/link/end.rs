@@ -1,4 +1,4 @@
-//! One end of a link: a TUN device, in a namespace of its own if asked for, and what the kernel counted there.
+//! One end of a link: a TUN device, in a separate namespace if requested, and the kernel's counters there.
 
 use super::{LinkEnd, LinkError};
 use crate::netns::{Namespace, NamespaceError};
@@ -8,10 +8,10 @@ use std::io::{self, Read, Seek};
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Packets that the kernel may keep for a link that is late: at a gigabit a second, and 1500 bytes each, 0.8 s.
+/// Packets that the kernel may queue for a link that is late: at a gigabit per second, and 1500 bytes each, 0.8 s.
 const QUEUE: u32 = 65_536;
 
-/// Counters of all interfaces, as the calling thread's namespace has them.
+/// Counters of all interfaces in the calling thread's namespace.
 const COUNTERS: &str = "/proc/thread-self/net/dev";
 
 /// A device and its namespace.
@@ -20,12 +20,12 @@ pub(super) struct End {
     /// Its name in messages to users.
     title: String,
     name: String,
-    // The device goes before the namespace that it is in.
+    // The device is dropped before its namespace.
     device: Tun,
     ring: Arc<Ring>,
-    /// Packets that the kernel did not take.
+    /// Packets that the kernel rejected.
     pub(super) refused: u64,
-    /// Frames that were no packets.
+    /// Frames that were not packets.
     pub(super) unreadable: u64,
     _namespace: Option<Namespace>,
 }
@@ -43,7 +43,7 @@ impl End {
         Ok(Self { _namespace: Some(namespace), ..made })
     }
 
-    /// Makes the device where the calling thread is.
+    /// Creates the device in the calling thread's namespace.
     fn make(end: &LinkEnd) -> Result<Self, LinkError> {
         let name = end.device.clone();
         let device = Tun::create_for_link(&name, end.mtu, &end.addresses, QUEUE)?;
@@ -60,7 +60,7 @@ impl End {
         self.device.fd()
     }
 
-    /// Reads a frame; `None` when there is none.
+    /// Reads a frame; returns `None` if there is none.
     pub(super) fn read(&mut self, buf: &mut [u8]) -> Result<Option<usize>, LinkError> {
         loop {
             match self.device.read_frame(buf) {
@@ -72,7 +72,7 @@ impl End {
         }
     }
 
-    /// Hands a packet to the kernel, which takes it or says why not: a device that is down is not the link's failure.
+    /// Passes a packet to the kernel, which may reject it: a device that is down is not an error of the link.
     pub(super) fn write(&mut self, frame: &[u8]) {
         while let Err(error) = self.device.write_frame(frame) {
             if error.kind() != io::ErrorKind::Interrupted {
@@ -82,39 +82,39 @@ impl End {
         }
     }
 
-    /// The device's queue, for whoever asks.
+    /// Returns the device's queue counters.
     pub(super) fn ring(&self) -> Arc<Ring> {
         self.ring.clone()
     }
 }
 
-/// What the kernel counts of a device's queue; read by who wants to know, not by the link's thread.
+/// The kernel's counters of a device's queue; other threads than the link's read them.
 #[derive(Debug)]
 pub(super) struct Ring {
     device: String,
-    /// Of the namespace that the device is in, whoever reads it.
+    /// Counters of the device's namespace, whichever thread reads them.
     counters: Mutex<File>,
-    /// Packets dropped before the link was there, by a device that is older than it.
+    /// Packets that an older device dropped before the link existed.
     dropped_before: u64,
 }
 
 impl Ring {
-    /// Of a device in the calling thread's namespace.
+    /// Opens the counters of a device in the calling thread's namespace.
     fn of(device: &str) -> io::Result<Self> {
         let mut counters = File::open(COUNTERS)?;
         let dropped_before = dropped(&mut counters, device)?;
         Ok(Self { device: device.to_owned(), counters: Mutex::new(counters), dropped_before })
     }
 
-    /// Packets that found the queue full since the link is there.
+    /// Returns the packets that found the queue full since the link was opened.
     pub(super) fn drops(&self) -> u64 {
         let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-        // The file was read before; a device that was removed since counts nothing any more.
+        // The file could be read before; a device that was removed since no longer counts.
         dropped(&mut counters, &self.device).map_or(0, |dropped| dropped.saturating_sub(self.dropped_before))
     }
 }
 
-/// Packets to a device that the kernel dropped on the way.
+/// Returns the packets to a device that the kernel dropped on the way.
 fn dropped(counters: &mut File, device: &str) -> io::Result<u64> {
     let mut text = String::new();
     counters.rewind()?;
@@ -122,7 +122,7 @@ fn dropped(counters: &mut File, device: &str) -> io::Result<u64> {
     dropped_in(&text, device).ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// Behind the name stand eight numbers about what was received and eight about what was sent, the fourth of them drops.
+/// After the name there are eight numbers about received and eight about sent packets, the fourth of them drops.
 fn dropped_in(text: &str, device: &str) -> Option<u64> {
     const SENT_DROPPED: usize = 8 + 3;
     let of_device = |line: &'_ str| -> Option<u64> {

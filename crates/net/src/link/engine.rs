@@ -1,7 +1,7 @@
 //! The loop: packets in, hops, packets out, wait for a device or for the next departure.
 //!
-//! One thread serves both directions. Most of what a packet costs is spent inside the kernel, which takes it from the write
-//! to the receiving socket; a second thread would need locks to share what is left.
+//! One thread serves both directions. Most of a packet's cost is spent inside the kernel, from the write to the receiving socket;
+//! a second thread would need locks to share the rest.
 
 use super::capture::{Capture, Captured, Passing};
 use super::direction::{Direction, Way};
@@ -26,15 +26,15 @@ use std::time::Duration as StdDuration;
 /// Room for the longest frame: a header, and 65,535 bytes of IP.
 const FRAME: usize = 1 << 17;
 
-/// Frames read from a device, and packets written to it, before the rest gets its turn again: neither a flood of small packets
-/// nor one direction's train may hold up the other's.
+/// Frames read from a device, and packets written to it, before other work continues: neither a flood of small packets nor one
+/// direction's train may delay the other's.
 const BATCH: usize = 32;
 
 /// The ends by number.
 const A: usize = 0;
 const B: usize = 1;
 
-/// The kernel may end a wait so much later than asked to save energy.
+/// The kernel may delay the end of a wait by this much to save energy.
 const TIMER_SLACK_NS: u64 = 1;
 
 /// Two devices and the paths between them.
@@ -59,7 +59,7 @@ struct Lane {
     direction: Direction,
 }
 
-/// Whether there may be more to do at once.
+/// Whether more work may be available at once.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rest {
     None,
@@ -67,10 +67,10 @@ enum Rest {
 }
 
 impl Link {
-    /// Makes the namespaces and devices; packets wait in them until the link runs. All of it goes with the link.
+    /// Creates the namespaces and devices; packets wait in them until the link runs. All of them are removed with the link.
     ///
     /// # Errors
-    /// Names what is missing or which step failed; nothing is left behind then.
+    /// Names what is missing or which step failed; everything created is then removed.
     pub fn open(config: &LinkConfig) -> Result<Self, LinkError> {
         if !(config.ab.drops.is_empty() && config.ba.drops.is_empty()) {
             return Err(LinkError::ByPosition);
@@ -94,31 +94,31 @@ impl Link {
         })
     }
 
-    /// To talk to the link while it runs.
+    /// Returns a handle that controls the link while it runs.
     pub fn handle(&self) -> LinkHandle {
         self.inbox.handle()
     }
 
-    /// Writes what passes both ends to `out`, as pcapng.
+    /// Writes the packets at both ends to `out`, as pcapng.
     ///
     /// # Errors
-    /// When no thread can be had for it. The report says how the writing went.
+    /// If its thread cannot be started. The report contains the result of writing.
     pub fn capture(&mut self, out: impl Write + Send + 'static) -> Result<(), LinkError> {
         let names = self.lanes.each_ref().map(|lane| lane.end.title().to_owned());
         self.capture = Some(Capture::new(out, names).map_err(LinkError::Capture)?);
         Ok(())
     }
 
-    /// Carries packets until the link is asked to stop, in the calling thread, which is scheduled before others meanwhile
-    /// if that is permitted. Then everything that was made is removed.
+    /// Carries packets until the link is asked to stop, in the calling thread, which runs with higher priority meanwhile if that
+    /// is permitted. Then removes everything that was created.
     ///
     /// # Errors
-    /// When a device fails.
+    /// If a device fails.
     pub fn run(mut self) -> Result<LinkReport, LinkError> {
         let raised = Raised::new(Share::Link);
         self.scheduling = raised.now();
         let light_sleep = LightSleep::new();
-        // Of no consequence where it is refused: real-time threads have no slack.
+        // A rejection does not matter: real-time threads have no slack.
         let _ = nix::sys::prctl::set_timerslack(TIMER_SLACK_NS);
         self.began = self.clock.now();
         let ended = self.carry();
@@ -138,14 +138,14 @@ impl Link {
         Ok(())
     }
 
-    /// Does what was asked for; whether the link goes on.
+    /// Executes requests; returns whether the link continues.
     fn answer(&mut self) -> bool {
         while let Some(request) = self.inbox.next() {
             match request {
                 Request::Stop => return false,
                 Request::Change(way, spec) => self.change(way, &spec),
                 Request::Report(answer) => {
-                    // Who asked may have gone.
+                    // The requester may have gone.
                     let _ = answer.send(self.report());
                 }
             }
@@ -157,7 +157,7 @@ impl Link {
         self.lanes[way as usize].direction.change(spec);
     }
 
-    /// Writes what is due, up to a batch to each device.
+    /// Writes packets that are due, up to a batch to each device.
     fn deliver(&mut self) -> Rest {
         let mut rest = Rest::None;
         let [a, b] = &mut self.lanes;
@@ -177,7 +177,7 @@ impl Link {
         rest
     }
 
-    /// Reads what the devices have, up to a batch each.
+    /// Reads packets from the devices, up to a batch each.
     fn collect(&mut self) -> Result<Rest, LinkError> {
         let mut rest = Rest::None;
         for (number, Lane { end, direction }) in self.lanes.iter_mut().enumerate() {
@@ -197,7 +197,7 @@ impl Link {
         Ok(rest)
     }
 
-    /// Waits until a packet is about to be due, a device can be read, or something was asked.
+    /// Waits until a packet is about to be due, a device is readable, or a request arrives.
     fn wait(&mut self) -> Result<(), LinkError> {
         let deadline = self.lanes.iter().filter_map(|lane| lane.direction.next_deadline()).min();
         let alarm = self.vigil.alarm(self.clock.now(), deadline);
@@ -221,7 +221,7 @@ impl Link {
         Ok(())
     }
 
-    /// All but what the devices' queues dropped.
+    /// Returns the report without the drops of the devices' queues.
     fn report(&mut self) -> LinkReport {
         let now = self.clock.now();
         let [a, b] = &self.lanes;
@@ -236,7 +236,7 @@ impl Link {
     }
 }
 
-/// What became of the packets that come from one lane's end and go to another end.
+/// Reports on the packets from one lane's end to another end.
 fn report(now: Instant, from: &Lane, to: &End) -> DirectionReport {
     DirectionReport { unreadable: from.end.unreadable, refused: to.refused, ..from.direction.report(now) }
 }

@@ -1,4 +1,4 @@
-//! Talking to a link from other threads while it runs.
+//! Control of a running link from other threads.
 
 use super::direction::Way;
 use super::end::Ring;
@@ -11,18 +11,18 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
-/// What a link may be asked.
+/// A request to a link.
 #[derive(Debug)]
 pub(super) enum Request {
     /// To end.
     Stop,
-    /// Asks for a report of what went through.
+    /// Report its statistics.
     Report(Sender<LinkReport>),
-    /// To send packets another way.
+    /// Send packets over another path.
     Change(Way, PathSpec),
 }
 
-/// Asks a link to do something, from any thread, while it runs or before.
+/// Sends requests to a link, from any thread, while it runs or before.
 #[derive(Clone, Debug)]
 pub struct LinkHandle {
     requests: Sender<Request>,
@@ -32,7 +32,7 @@ pub struct LinkHandle {
 }
 
 impl LinkHandle {
-    /// Asks the link to end; what is on its way is lost then.
+    /// Asks the link to end; packets in flight are lost then.
     pub fn stop(&self) {
         self.ask(Request::Stop);
     }
@@ -43,20 +43,20 @@ impl LinkHandle {
         self.ask(Request::Change(way, spec));
     }
 
-    /// What went through so far; waits until the link runs. `None` when it has ended.
+    /// Returns the statistics so far; waits until the link runs. Returns `None` when it has ended.
     pub fn report(&self) -> Option<LinkReport> {
         let (answer, told) = mpsc::channel();
         self.ask(Request::Report(answer));
         told.recv().ok().map(|report| self.with_rings(report))
     }
 
-    /// The rest of a report, which the link's thread has no time for.
+    /// Completes a report with numbers for which the link's thread has no time.
     pub(super) fn with_rings(&self, mut report: LinkReport) -> LinkReport {
         [report.ab.ring_drops, report.ba.ring_drops] = self.rings.each_ref().map(|ring| ring.drops());
         report
     }
 
-    /// A link that has ended needs nothing any more.
+    /// Sends a request; a link that has ended ignores it.
     fn ask(&self, request: Request) {
         if self.requests.send(request).is_ok() {
             // The bell's counter cannot be full: the link sets it to zero.
@@ -83,12 +83,12 @@ impl Inbox {
         self.handle.clone()
     }
 
-    /// Readable when something was asked.
+    /// Returns the descriptor that becomes readable on a request.
     pub(super) fn bell(&self) -> BorrowedFd<'_> {
         self.handle.bell.as_fd()
     }
 
-    /// The bell has been heard. To be called before `next`, so that nothing asked meanwhile is overheard.
+    /// Resets the bell. Call it before `next`, so that no request in between is missed.
     pub(super) fn silence(&self) -> io::Result<()> {
         match self.handle.bell.read() {
             Ok(_) | Err(Errno::EAGAIN | Errno::EINTR) => Ok(()),
@@ -96,7 +96,7 @@ impl Inbox {
         }
     }
 
-    /// What was asked, oldest first.
+    /// Returns the oldest request.
     pub(super) fn next(&mut self) -> Option<Request> {
         self.requests.try_recv().ok()
     }

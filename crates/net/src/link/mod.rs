@@ -1,16 +1,16 @@
 //! The WAN emulator: two TUN devices joined by the hops of `netem`, one path each way, in real time.
 //!
-//! Whatever speaks IP can be put on either side: two kernels, a kernel and a stack of ours, two programs. The hops are the
+//! Anything that speaks IP can be at either side: two kernels, a kernel and one of our stacks, two programs. The hops are the
 //! simulator's, fed by the same streams: for one seed, packet number 17 is lost here if it is lost there.
 //!
-//! **Time.** Hops compute in virtual time. A packet enters with the moment at which it was read, and the model's answer is
-//! when it leaves; a thread that wakes up late hands over what is due at once, and the next packet's time does not move. So
-//! lateness shows in single packets and never in the rate. How late they were is part of the report.
+//! **Time.** Hops compute in virtual time. A packet enters with the time at which it was read, and the model returns its
+//! departure; a thread that wakes up late delivers what is due at once, and the next packet's time does not move. So lateness
+//! affects single packets and never the rate. The report includes how late they were.
 //!
-//! **No drop that is not the model's.** The kernel drops packets for a TUN device whose queue is full; the queue is made long,
-//! and what was dropped nevertheless is read from the device's counters and reported separately.
+//! **Only the model drops packets.** The kernel drops packets for a TUN device whose queue is full; so the queue is long, and
+//! remaining drops are read from the device's counters and reported separately.
 //!
-//! Deviation: losses by position in the stream ([`netem::StreamLoss`]) need a stream that the link does not follow; asking for
+//! Deviation: losses by position in the stream ([`netem::StreamLoss`]) need a stream that the link does not follow; requesting
 //! them is an error.
 
 mod capture;
@@ -38,7 +38,7 @@ use crate::tun::TunError;
 use netem::PathSpec;
 use std::io;
 
-/// What a link is made from.
+/// The settings of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkConfig {
     /// One end.
@@ -56,8 +56,8 @@ pub struct LinkConfig {
 /// One end of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkEnd {
-    /// Name of the namespace that the device is made in: one that is there is used, another one is made, and removed at the
-    /// end. `None` is where the calling thread is.
+    /// Name of the namespace for the device: an existing one is used; otherwise it is created, and removed at the end. `None` is
+    /// the calling thread's namespace.
     pub namespace: Option<String>,
     /// Name of the interface, 1 to 15 bytes.
     pub device: String,
@@ -67,7 +67,7 @@ pub struct LinkEnd {
     pub mtu: u16,
 }
 
-/// The device, and where it is: `wa0 in wanA`.
+/// Prints the device and its place: `wa0 in wanA`.
 impl std::fmt::Display for LinkEnd {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.device)?;
@@ -75,19 +75,19 @@ impl std::fmt::Display for LinkEnd {
     }
 }
 
-/// Why a link could not be made, or has ended.
+/// Why a link could not be created, or has ended.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
-    /// A namespace cannot be had.
+    /// A namespace is not available.
     #[error(transparent)]
     Namespace(#[from] NamespaceError),
-    /// A device cannot be had.
+    /// A device is not available.
     #[error(transparent)]
     Device(#[from] TunError),
     /// Losses by position were asked for.
     #[error("a link cannot lose packets by their place in a stream: ask for random loss, or use the simulator")]
     ByPosition,
-    /// What the kernel counts cannot be read.
+    /// The kernel's counters cannot be read.
     #[error("cannot read the counters of `{device}` from /proc/net/dev: {source}")]
     Counters {
         /// The interface.
@@ -95,7 +95,7 @@ pub enum LinkError {
         /// The kernel's word.
         source: io::Error,
     },
-    /// A device cannot be read any more.
+    /// A device can no longer be read.
     #[error("cannot read from `{device}`: {source}")]
     Read {
         /// The interface.
@@ -103,10 +103,10 @@ pub enum LinkError {
         /// The kernel's word.
         source: io::Error,
     },
-    /// A thread for the capture could not be had.
+    /// The capture's thread could not be started.
     #[error("cannot begin a capture: {0}")]
     Capture(#[source] io::Error),
-    /// Waiting is not possible.
+    /// Waiting fails.
     #[error("cannot wait for packets: {0}")]
     Wait(#[source] io::Error),
 }

@@ -1,8 +1,8 @@
-//! An IP packet of any protocol on its way through a link, and the packets that a super-segment stands for.
+//! An IP packet of any protocol on its way through a link, and how a super-segment becomes packets.
 //!
 //! Two kernels talk to each other here, and each leaves to its device what the other need not check: a packet keeps the
-//! virtio-net header (virtio 1.2 §5.1.6) that it was read with and is written with it again. Only super-segments are not
-//! packets; they are cut when they are read, TCP ones and trains of UDP datagrams alike.
+//! virtio-net header (virtio 1.2 §5.1.6) with which it was read, and is written with it. Only super-segments are not packets;
+//! they are split when they are read, both TCP segments and trains of UDP datagrams.
 
 use crate::offload::{GSO_ECN, NEEDS_CSUM};
 use crate::pool::Pool;
@@ -16,23 +16,23 @@ const GSO_NONE: u8 = 0;
 const GSO_UDP_L4: u8 = 5;
 /// Bytes of a UDP header (RFC 768).
 const UDP_HEADER: usize = 8;
-/// Bytes of a TCP header without options (RFC 9293 §3.1), and where its length stands in units of four.
+/// Bytes of a TCP header without options (RFC 9293 §3.1), and where its length is, in units of four.
 const TCP_HEADER: usize = 20;
 const DATA_OFFSET_AT: usize = 12;
-/// Explicit congestion notification (RFC 3168 §5): the two bits when congestion was met.
+/// Explicit congestion notification (RFC 3168 §5): the value of the two bits for congestion experienced.
 const CE: u8 = 0b11;
 
-/// How packets travel: moving one moves a pointer.
+/// Packets are boxed: moving one moves a pointer.
 pub(crate) type Parcel = Box<Datagram>;
 
-/// A virtio-net header and a plain IP packet, as a device is read and written.
+/// A virtio-net header and a plain IP packet, in the format of a device.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Datagram {
     bytes: Vec<u8>,
 }
 
 impl Datagram {
-    /// As it is written to a device.
+    /// Returns the frame to write to a device.
     pub(crate) fn frame(&self) -> &[u8] {
         &self.bytes
     }
@@ -60,7 +60,7 @@ fn put(bytes: &mut [u8], at: usize, value: u16) {
     bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }
 
-/// Sets the congestion-experienced code point of an IP packet, if its sender said that it understands one.
+/// Sets the congestion-experienced codepoint of an IP packet, if it is ECN-capable.
 pub(crate) fn mark_ce(packet: &mut [u8]) -> bool {
     let version_4 = packet[0] >> 4 == 4;
     // The two bits end the second byte of IPv4; in IPv6 four bits of the flow label follow.
@@ -83,7 +83,7 @@ fn add(a: u16, b: u16) -> u16 {
     sum + u16::from(carry)
 }
 
-/// Writes the packet of a frame into `packet` as a wire would carry it, its checksum computed if that was left to a device.
+/// Writes the packet of a frame into `packet` as a wire would carry it; computes a checksum that was left to the device.
 pub(crate) fn finish_into(frame: &[u8], packet: &mut Vec<u8>) {
     let (header, bytes) = frame.split_at(VIRTIO_NET_HDR_LEN);
     let header = VirtioNetHdr::decode(header).expect("the length is the header's");
@@ -94,15 +94,15 @@ pub(crate) fn finish_into(frame: &[u8], packet: &mut Vec<u8>) {
         return;
     }
     let sum = !wire::checksum::ones_complement_sum(&packet[start..]);
-    // Zero would say that the checksum is absent (RFC 768), and means the same as all ones.
+    // Zero would mean that the checksum is absent (RFC 768), so it is sent as all ones.
     put(packet, start + offset, if sum == 0 { u16::MAX } else { sum });
 }
 
-/// A frame that is not a packet and stands for none.
+/// A frame that is not a packet and contains none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable;
 
-/// The plain packets that a frame from a device stands for, one by one.
+/// Splits a frame from a device into plain packets, one by one.
 pub(crate) fn packets(
     frame: &[u8],
     pool: &mut Pool<Datagram>,
@@ -138,7 +138,7 @@ struct Train<'a> {
 }
 
 impl<'a> Train<'a> {
-    /// The borders come from the headers: the length in a virtio-net header is but a hint.
+    /// The headers give the boundaries: the length in a virtio-net header is only a hint.
     fn read(virtio: &VirtioNetHdr, gso_type: u8, packet: &'a [u8]) -> Option<Self> {
         let at = usize::from(virtio.csum_start);
         let (transport, transport_len) = match gso_type {
@@ -178,7 +178,7 @@ impl<'a> Train<'a> {
         }
     }
 
-    /// Where a checksum is still to be computed, the pseudo-header's sum stands: with the length of the whole, until here.
+    /// If a checksum is still to be computed, the field holds the pseudo-header's sum, so far with the length of the whole.
     fn correct_sum(&self, header: &mut [u8], part_len: usize) {
         let at = self.csum_start + self.csum_offset;
         let shorter_by = (self.payload.len() - part_len) as u16;

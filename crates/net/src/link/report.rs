@@ -1,11 +1,11 @@
-//! What a link reports about itself: plain numbers, taken while it runs or at its end.
+//! A link's report about itself: plain numbers, taken while it runs or at its end.
 
 use super::capture::Captured;
 use super::sched::Scheduling;
 use base::Duration;
 use netem::PathStats;
 
-/// What went through a link so far.
+/// Statistics of a link so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkReport {
     /// Since the link began to run.
@@ -16,14 +16,14 @@ pub struct LinkReport {
     pub ab: DirectionReport,
     /// From end b to end a.
     pub ba: DirectionReport,
-    /// By how much packets left later than the model says.
+    /// How much later than in the model packets left.
     pub lateness: Lateness,
-    /// What came of writing a capture; known at the end.
+    /// The result of writing a capture; known at the end.
     pub captured: Captured,
 }
 
 impl LinkReport {
-    /// Packets that were lost although the model did not lose them, whichever way.
+    /// Returns the packets lost outside the model, in both directions.
     pub fn unmodelled_drops(&self) -> u64 {
         self.ab.unmodelled_drops() + self.ba.unmodelled_drops()
     }
@@ -32,38 +32,38 @@ impl LinkReport {
 /// One direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DirectionReport {
-    /// What the hops did, over all paths that this direction has had.
+    /// The hops' statistics, over all paths that this direction has had.
     pub path: PathStats,
-    /// Bytes queued in the hops at this moment, the packet in service counted whole.
+    /// Bytes currently queued in the hops, the packet in service counted whole.
     pub backlog_bytes: u64,
-    /// Packets on their way at this moment, queued or flying.
+    /// Packets currently in flight, queued or propagating.
     pub in_flight: u64,
-    /// Packets that the kernel could not queue for the link at the sending end: 0, or the host was too slow.
+    /// Packets that the kernel could not queue for the link at the sending end: if not 0, the host was too slow.
     pub ring_drops: u64,
-    /// Packets that the kernel did not take from the link at the receiving end, say because the device was down.
+    /// Packets that the kernel rejected from the link at the receiving end, for example because the device was down.
     pub refused: u64,
-    /// Frames from the device that were no IP packets.
+    /// Frames from the device that were not IP packets.
     pub unreadable: u64,
 }
 
 impl DirectionReport {
-    /// Packets that were lost although the model did not lose them.
+    /// Returns the packets lost outside the model.
     pub fn unmodelled_drops(&self) -> u64 {
         self.ring_drops + self.refused + self.unreadable
     }
 }
 
-/// By how much packets left later than the model says: the machine's part in what was measured.
+/// How much later than in the model packets left: the machine's influence on a measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lateness {
     /// Packets that left.
     pub count: u64,
-    /// Of all together, nanoseconds.
+    /// Sum over all of them, in nanoseconds.
     pub sum_ns: u64,
     /// Of the latest.
     pub max: Duration,
-    /// Packets by the length of their lateness in nanoseconds as a binary number: `histogram[n]` were less than 2ⁿ ns and
-    /// no less than half of that late, the last one also all that were later.
+    /// Packets by the length of their lateness in nanoseconds as a binary number: `histogram[n]` were less than 2ⁿ ns and at
+    /// least half of that late; the last entry also counts all later ones.
     pub histogram: [u64; Lateness::BUCKETS],
 }
 
@@ -80,12 +80,12 @@ impl Lateness {
         self.histogram[bucket.min(Self::BUCKETS - 1)] += 1;
     }
 
-    /// The mean; zero of nothing.
+    /// Returns the mean; zero if there are none.
     pub fn mean(&self) -> Duration {
         Duration::from_nanos(self.sum_ns.checked_div(self.count).unwrap_or(0))
     }
 
-    /// A time that this share of the packets, in thousandths, did not exceed: exact to a factor of two, upwards.
+    /// Returns a time that this share of the packets, in thousandths, did not exceed: exact to a factor of two, rounded up.
     pub fn quantile(&self, per_mille: u64) -> Duration {
         let mut left = (self.count * per_mille).div_ceil(1000);
         for (bits, packets) in self.histogram.iter().enumerate() {
@@ -97,7 +97,7 @@ impl Lateness {
         self.max
     }
 
-    /// Packets that were later than this, exact to a factor of two, downwards: the bound is rounded up to a power of two.
+    /// Returns the packets later than this, exact to a factor of two, rounded down: the bound is rounded up to a power of two.
     pub fn later_than(&self, bound: Duration) -> u64 {
         let bits = (u64::BITS - bound.as_nanos().leading_zeros()) as usize;
         self.histogram.iter().skip(bits + 1).sum()

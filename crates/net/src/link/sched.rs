@@ -1,7 +1,7 @@
-//! A place in front of the queue for a processor: SCHED_DEADLINE where it is permitted, SCHED_FIFO where only that is.
+//! Raises the priority of a thread: SCHED_DEADLINE if permitted, otherwise SCHED_FIFO.
 //!
-//! An ordinary thread waits its turn behind whatever else runs. One under SCHED_FIFO is put aside for up to 50 ms a second by
-//! the kernel's server for ordinary threads; one under SCHED_DEADLINE is not, as long as it leaves a part of each period.
+//! An ordinary thread waits behind other work. The kernel's server for ordinary threads suspends a SCHED_FIFO thread for up to 50
+//! ms per second, but not a SCHED_DEADLINE thread, as long as that leaves a part of each period.
 //!
 //! With `kernel.rs` one of the two modules of the crate with `unsafe`: neither the standard library nor `nix` has the calls.
 #![allow(unsafe_code)]
@@ -11,9 +11,9 @@ use libc::{SCHED_FLAG_RESET_ON_FORK, SYS_sched_getattr, SYS_sched_setattr, c_lon
 /// How a thread is scheduled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scheduling {
-    /// SCHED_DEADLINE: a part of every period is its own.
+    /// SCHED_DEADLINE: a part of every period is reserved for it.
     Deadline,
-    /// SCHED_FIFO: before ordinary threads, but put aside for them at times.
+    /// SCHED_FIFO: before ordinary threads, but suspended for them at times.
     Fifo,
     /// As any other thread.
     #[default]
@@ -21,7 +21,7 @@ pub enum Scheduling {
 }
 
 impl Scheduling {
-    /// A word for reports.
+    /// Returns a word for reports.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Deadline => "deadline",
@@ -31,19 +31,19 @@ impl Scheduling {
     }
 }
 
-/// What a thread needs of a processor.
+/// A thread's demand for processor time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
-    /// Almost all of one: 4.5 of every 5 ms.
+    /// Almost a whole processor: 4.5 of every 5 ms.
     Link,
-    /// Less than half, so that a link and the stacks at both of its ends have room on two processors: 0.45 of every
-    /// millisecond. The period is short because who has used up its part waits for the rest of it, and congestion controls
-    /// take a gap of 2 ms between acknowledgements for news.
+    /// Less than half, so that a link and the stacks at both of its ends fit on two processors: 0.45 of every millisecond. The
+    /// period is short because a thread that has used up its part waits for the rest of it, and congestion controls react to a
+    /// gap of 2 ms between acknowledgements.
     Stack,
 }
 
 impl Share {
-    /// What SCHED_DEADLINE promises, and in which period, nanoseconds.
+    /// Returns what SCHED_DEADLINE guarantees, and in which period, in nanoseconds.
     const fn runtime_and_period(self) -> (u64, u64) {
         match self {
             Self::Link => (4_500_000, 5_000_000),
@@ -52,10 +52,10 @@ impl Share {
     }
 }
 
-/// In the middle of SCHED_FIFO's 1 to 99: behind what the kernel itself runs there.
+/// In the middle of SCHED_FIFO's range of 1 to 99: behind the kernel's own threads.
 const FIFO_PRIORITY: u32 = 50;
 
-/// The calling thread's place in front, given up when dropped.
+/// The calling thread's raised priority, released on drop.
 #[derive(Debug)]
 pub struct Raised {
     before: sched_attr,
@@ -63,7 +63,7 @@ pub struct Raised {
 }
 
 impl Raised {
-    /// Raises the calling thread as far as it may be raised.
+    /// Raises the calling thread as far as permitted.
     pub fn new(share: Share) -> Self {
         let before = get();
         let (most, period) = share.runtime_and_period();
@@ -75,8 +75,8 @@ impl Raised {
             ..ordinary()
         };
         let fifo = sched_attr { sched_policy: libc::SCHED_FIFO as u32, sched_priority: FIFO_PRIORITY, ..ordinary() };
-        // Where others have most of the processors' time already, half is better than to be put aside; in short periods, since
-        // half of a long one is a long time to wait.
+        // If other threads have reserved most of the processors, half is better than being suspended; in short periods, since
+        // half of a long one would be a long wait.
         let now = if set(&deadline(most, period)) || set(&deadline(most / 10, period / 5)) {
             Scheduling::Deadline
         } else if set(&fifo) {
@@ -87,7 +87,7 @@ impl Raised {
         Self { before, now }
     }
 
-    /// How it is scheduled now.
+    /// Returns its current scheduling.
     pub fn now(&self) -> Scheduling {
         self.now
     }
@@ -99,7 +99,7 @@ impl Drop for Raised {
     }
 }
 
-/// Threads that this one starts are ordinary: SCHED_DEADLINE cannot be inherited.
+/// Makes threads that this one starts ordinary: SCHED_DEADLINE cannot be inherited.
 fn ordinary() -> sched_attr {
     sched_attr {
         size: size_of::<sched_attr>() as u32,
@@ -116,16 +116,16 @@ fn ordinary() -> sched_attr {
 const THIS_THREAD: c_long = 0;
 const NO_FLAGS: c_uint = 0;
 
-/// Whether the kernel agreed.
+/// Returns whether the kernel accepted.
 fn set(attributes: &sched_attr) -> bool {
-    // SAFETY: the kernel reads `size` bytes from a structure that is that long and outlives the call.
+    // SAFETY: the kernel reads `size` bytes from a structure of that size, which outlives the call.
     unsafe { syscall(SYS_sched_setattr, THIS_THREAD, std::ptr::from_ref(attributes), NO_FLAGS) == 0 }
 }
 
 fn get() -> sched_attr {
     let mut attributes = ordinary();
     let size = size_of::<sched_attr>() as c_uint;
-    // SAFETY: the kernel writes at most `size` bytes into a structure that is that long and outlives the call.
+    // SAFETY: the kernel writes at most `size` bytes into a structure of that size, which outlives the call.
     let done = unsafe { syscall(SYS_sched_getattr, THIS_THREAD, std::ptr::from_mut(&mut attributes), size, NO_FLAGS) };
     if done == 0 { attributes } else { ordinary() }
 }
@@ -144,7 +144,7 @@ mod tests {
             Scheduling::Ordinary => before.sched_policy as i32,
         };
         assert_eq!(get().sched_policy, policy as u32);
-        // What a raised thread starts is ordinary.
+        // A raised thread starts ordinary threads.
         let child = std::thread::spawn(|| get().sched_policy).join().unwrap();
         assert_eq!(child, libc::SCHED_OTHER as u32);
         drop(raised);

@@ -1,28 +1,28 @@
-//! When to wake up for a departure: a little before it, by as much as this machine usually wakes up late, and then stay awake.
+//! Decides when to wake up for a departure: earlier by this machine's usual lateness; then it stays awake.
 //!
-//! A timer that is asked for a moment fires after it, by a few microseconds on bare metal and by some hundred in a virtual
-//! machine, where idle processors have to be brought back first. The margin follows what is seen: up by a lot when a wake-up was
-//! later than that, down by a little when it was not, which settles where all but one in thirty come in time.
+//! A timer fires after its deadline, by a few microseconds on bare metal and by some hundred in a virtual machine, where idle
+//! processors have to be scheduled first. The margin follows the observations: it rises by a lot when a wake-up was later than
+//! the margin, and falls by a little when it was not, which settles where all but one wake-up in thirty are on time.
 //!
-//! Staying awake takes processor time from those whose packets are carried. It may take a share; beyond, departures
-//! are late by what the timer is.
+//! Staying awake takes processor time from the programs whose packets are carried. Only a share of the time may be spent so;
+//! beyond it, departures are as late as the timer.
 
 use base::{Duration, Instant};
 
-/// How the margin moves: these settle where one wake-up in thirty is too late.
+/// Steps of the margin: with these it settles where one wake-up in thirty is too late.
 const UP: Duration = Duration::from_micros(29);
 const DOWN: Duration = Duration::from_micros(1);
 const MARGIN_FIRST: Duration = Duration::from_micros(100);
 const MARGIN_MAX: Duration = Duration::from_micros(300);
 
-/// Of the time that passes, a third may be spent awake; what was saved up lasts for this long at most.
+/// A third of the elapsed time may be spent awake; unused time accumulates up to this limit.
 const SHARE: u64 = 3;
 const SAVED_MAX: Duration = Duration::from_millis(1);
 
 /// How to spend the time until a departure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Alarm {
-    /// Sleep until something comes.
+    /// Sleep until an event.
     None,
     /// Sleep until then.
     Ring {
@@ -35,7 +35,7 @@ pub(super) enum Alarm {
     StayAwake,
 }
 
-/// What is known about this machine's timers, and the time left to be spent awake.
+/// What is known about this machine's timers, and the time that may still be spent awake.
 #[derive(Debug)]
 pub(super) struct Vigil {
     margin: Duration,
@@ -52,7 +52,7 @@ impl Default for Vigil {
 }
 
 impl Vigil {
-    /// What to do at `now`, when nothing is left to do before `departure`, if there is one.
+    /// Returns what to do at `now`, if no work is left before `departure`, if there is one.
     pub(super) fn alarm(&mut self, now: Instant, departure: Option<Instant>) -> Alarm {
         self.account(now);
         let Some(departure) = departure else {
@@ -69,7 +69,7 @@ impl Vigil {
         }
     }
 
-    /// Since the last time of asking.
+    /// Accounts for the time since the last call.
     fn account(&mut self, now: Instant) {
         let passed = now.since(self.last);
         self.saved = (self.saved + Duration::from_nanos(passed.as_nanos() / SHARE)).min(SAVED_MAX);
@@ -79,7 +79,7 @@ impl Vigil {
         self.last = now;
     }
 
-    /// The alarm rang, as is seen at `now`.
+    /// Notes that the alarm fired, as observed at `now`.
     pub(super) fn rang(&mut self, alarm: Alarm, now: Instant) {
         if let Alarm::Ring { at, .. } = alarm {
             self.margin = match now.since(at) > self.margin {
@@ -98,7 +98,7 @@ mod tests {
         Duration::from_micros(us)
     }
 
-    /// A link with one departure a millisecond on a machine whose timers are late; the margin it has in the end.
+    /// Runs a link with one departure per millisecond on a machine whose timers are late; returns its final margin.
     fn margin_where_timers_are_late_by(late: impl Fn(u64) -> Duration) -> Duration {
         let mut vigil = Vigil::default();
         for tick in 1..2_000 {
@@ -127,7 +127,7 @@ mod tests {
         assert!(settled(0) <= 29);
         assert!((75..=105).contains(&settled(75)), "{}", settled(75));
         assert_eq!(settled(5_000), 300, "it is bounded");
-        // One in fifty is very late: not worth a long vigil before each.
+        // One in fifty is very late: not worth a long wait before each.
         let mixed = margin_where_timers_are_late_by(|tick| if tick % 50 == 0 { us(250) } else { us(20) });
         assert!((20..=80).contains(&mixed.as_micros()), "{mixed}");
     }

@@ -1,6 +1,6 @@
-//! The few words of rtnetlink (RFC 3549) that a namespace needs: its loopback device goes up, and a default route is added.
+//! The part of rtnetlink (RFC 3549) that a namespace needs: bringing up its loopback device, and adding a default route.
 //!
-//! A message is a header of 16 bytes, a fixed part, and attributes; all numbers are the machine's own.
+//! A message is a header of 16 bytes, a fixed part, and attributes; all numbers are in the machine's byte order.
 
 use nix::libc;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket};
@@ -16,7 +16,7 @@ const HEADER: usize = 16;
 /// Brings the loopback device of the thread's namespace up.
 pub(super) fn loopback_up() -> io::Result<()> {
     let up = (libc::IFF_UP as u32).to_ne_bytes();
-    // Family and type do not matter; the index, the flags, and which of them are meant.
+    // Family and type do not matter; the index, the flags, and the mask of changed flags.
     let link = [&[0; 4][..], &LOOPBACK.to_ne_bytes(), &up, &up].concat();
     ask(libc::RTM_NEWLINK, 0, &link)
 }
@@ -27,7 +27,7 @@ pub(super) fn add_default_route(gateway: IpAddr) -> io::Result<()> {
         IpAddr::V4(v4) => (libc::AF_INET, v4.octets().to_vec()),
         IpAddr::V6(v6) => (libc::AF_INET6, v6.octets().to_vec()),
     };
-    // Lengths of both prefixes and the type of service are 0; table, who made it, how far it reaches, what it does.
+    // Lengths of both prefixes and the type of service are 0; then table, origin, scope and type.
     let (table, made_by) = (libc::RT_TABLE_MAIN, libc::RTPROT_STATIC);
     let (scope, kind) = (libc::RT_SCOPE_UNIVERSE, libc::RTN_UNICAST);
     let route = [&[family as u8, 0, 0, 0, table, made_by, scope, kind][..], &[0; 4]].concat();
@@ -36,7 +36,7 @@ pub(super) fn add_default_route(gateway: IpAddr) -> io::Result<()> {
     ask(libc::RTM_NEWROUTE, libc::NLM_F_CREATE, &message)
 }
 
-/// Sends one request and waits for what the kernel says.
+/// Sends one request and waits for the kernel's answer.
 fn ask(kind: u16, flags: i32, body: &[u8]) -> io::Result<()> {
     let (family, protocol) = (AddressFamily::Netlink, SockProtocol::NetlinkRoute);
     let socket = socket(family, SockType::Raw, SockFlag::SOCK_CLOEXEC, protocol)?;
@@ -50,7 +50,7 @@ fn ask(kind: u16, flags: i32, body: &[u8]) -> io::Result<()> {
     verdict(&answer[..read])
 }
 
-/// The kernel acknowledges with an error, which is 0 when all is well.
+/// Returns the kernel's verdict: an error code, which is 0 on success.
 fn verdict(answer: &[u8]) -> io::Result<()> {
     let bytes = answer.get(HEADER..HEADER + 4).ok_or(io::ErrorKind::UnexpectedEof)?;
     match i32::from_ne_bytes(bytes.try_into().expect("four bytes")) {

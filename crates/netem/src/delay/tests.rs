@@ -81,7 +81,7 @@ proptest! {
         let exits = exits(&mut Delay::new(ns(1_000), keep_order(ns(300)), ReorderSpec::None), entries.clone(), seed);
         prop_assert!(exits.is_sorted());
         for (entry, exit) in entries.iter().zip(exits) {
-            // Waiting for a predecessor never takes longer than the largest draw would.
+            // Waiting for a predecessor never takes longer than the largest draw.
             prop_assert!((entry + 1_000..=entry + 1_300).contains(&exit));
         }
     }

@@ -1,4 +1,4 @@
-//! Independent loss: every packet has the same chance. One draw a packet.
+//! Independent loss: every packet has the same probability. One draw per packet.
 
 use super::Fate;
 use crate::hop::{Hop, Offer, Packet};

@@ -1,14 +1,14 @@
 //! Loss in bursts: the two-state Markov chain of Gilbert (1960) and Elliott (1963).
 //!
-//! The chain starts in the good state and moves once a packet, after the packet's fate is decided. Two draws a packet
-//! (fate, then move) in either state, so that decisions stay aligned with packet indices. The long-run share of packets
-//! in the bad state is `into_bad / (into_bad + into_good)`.
+//! The chain starts in the good state and moves once per packet, after the packet's fate is decided. Two draws per packet (fate,
+//! then move) in either state, so that decisions stay aligned with packet indices. The long-run fraction of packets in the bad
+//! state is `into_bad / (into_bad + into_good)`.
 
 use super::Fate;
 use crate::hop::{Hop, Offer, Packet};
 use base::{Instant, Ratio, Rng};
 
-/// Loses packets with one probability in good times and another in bad times.
+/// Loses packets with one probability in the good state and another in the bad state.
 #[derive(Debug)]
 pub struct GilbertElliott {
     chain: Chain,
@@ -18,9 +18,9 @@ pub struct GilbertElliott {
 /// The four numbers of the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {
-    /// Chance of moving from good to bad, per packet (`p`).
+    /// Probability of moving from good to bad, per packet (`p`).
     pub into_bad: Ratio,
-    /// Chance of moving from bad to good, per packet (`r`).
+    /// Probability of moving from bad to good, per packet (`r`).
     pub into_good: Ratio,
     /// Loss in the good state (`1 − k`); zero in Gilbert's own model.
     pub loss_in_good: Ratio,

@@ -7,13 +7,13 @@ use base::{Instant, Rng};
 /// Loses the packets with the given indices, counted from zero as they are offered to this hop.
 #[derive(Debug)]
 pub struct Mask {
-    /// Indices yet to come, the next one last.
+    /// Indices still to come, the next one last.
     to_lose: Vec<u64>,
     next_index: u64,
 }
 
 impl Mask {
-    /// Loses the packets at `indices`, in any order; repetitions count once.
+    /// Loses the packets at `indices`, in any order; duplicates count once.
     pub fn new(mut indices: Vec<u64>) -> Self {
         indices.sort_unstable_by(|a, b| b.cmp(a));
         indices.dedup();

@@ -1,4 +1,4 @@
-//! Loss: hops that drop packets by index on the hop, whatever their size and time, or by what part of the stream they carry.
+//! Loss: hops that drop packets by index on the hop, whatever their size and time, or by their part of the stream.
 
 pub mod bernoulli;
 pub mod gilbert_elliott;
@@ -13,7 +13,7 @@ pub use position::{ByPosition, Place, StreamLoss};
 use crate::hop::{DropCause, Offer, Packet};
 use base::Instant;
 
-/// What becomes of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Passes,

@@ -1,9 +1,9 @@
-//! Loss by position in the stream: the segment that carries a given byte, or the last segments of the stream, lose their
-//! first transmissions. No draws a packet.
+//! Loss by position in the stream: the segment that carries a given byte, or the last segments of the stream, lose their first
+//! transmissions. No draws per packet.
 //!
-//! An index names another segment as soon as one endpoint sends, paces or repairs differently from another; a position
-//! names the same data for all of them. A transmission counts when it is offered to this hop, so the hop belongs first on
-//! a path, before any other that loses packets. Packets that carry no position pass untouched and are not counted.
+//! An index refers to another segment as soon as one endpoint sends, paces or repairs differently from another; a position refers
+//! to the same data for all of them. A transmission counts when it is offered to this hop, so the hop belongs first on a path,
+//! before any other that loses packets. Packets without a position pass unchanged and are not counted.
 
 use super::Fate;
 use crate::hop::{Hop, Offer, Packet};
@@ -22,29 +22,29 @@ pub struct StreamLoss {
 /// A place in the stream, in bytes of payload from its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The segment with one byte of this range, drawn once a path; not empty.
+    /// The segment with one byte of this range, drawn once per path; not empty.
     Within(Range<u64>),
     /// Each of the last segments.
     Last {
-        /// So many of them.
+        /// The number of segments.
         segments: u32,
         /// Bytes of the whole stream.
         stream: u64,
     },
 }
 
-/// Loses what a list of [`StreamLoss`] says.
+/// Applies a list of [`StreamLoss`].
 #[derive(Debug)]
 pub struct ByPosition {
     targets: Vec<Target>,
     tails: Vec<Tail>,
     /// One past the highest position offered so far.
     sent_to: u64,
-    /// Most bytes that one packet carried so far: what the rest of the stream will be cut into.
+    /// Most bytes that one packet has carried so far: the expected segment size of the rest of the stream.
     largest: u64,
 }
 
-/// Packets with this byte are lost as long as any loss is left.
+/// Packets with this byte are lost while losses remain.
 #[derive(Debug)]
 struct Target {
     byte: u64,
@@ -62,7 +62,7 @@ impl ByPosition {
     /// Draws the places that are given as ranges.
     ///
     /// # Panics
-    /// When a range is empty.
+    /// If a range is empty.
     pub fn new(losses: &[StreamLoss], rng: &mut Rng) -> Self {
         let (mut targets, mut tails) = (Vec::new(), Vec::new());
         for StreamLoss { place, times } in losses {
@@ -94,7 +94,7 @@ impl ByPosition {
         fate
     }
 
-    /// New bytes up to `end` are on their way: whether few enough segments will follow to make their last byte a target.
+    /// Handles new bytes up to `end`: makes their last byte a target if few enough segments will follow.
     fn watch_tails(&mut self, end: u64) {
         for tail in &self.tails {
             let to_come = tail.stream.saturating_sub(end).div_ceil(self.largest);
@@ -156,7 +156,7 @@ mod tests {
     fn is_lost(hop: &mut ByPosition, range: Range<u64>) -> bool {
         matches!(hop.offer(Instant::ZERO, Piece(Some(range)), &mut Rng::new(1)), Offer::Dropped(..))
     }
-    /// First bytes of the packets that are lost among `starts`, each of `len` bytes or what is left of 1,000.
+    /// Returns the first bytes of the packets that are lost among `starts`, each of `len` bytes or the rest of 1,000.
     fn lost(losses: &[StreamLoss], starts: &[u64], len: u64) -> Vec<u64> {
         let mut hop = hop(losses);
         starts.iter().copied().filter(|start| is_lost(&mut hop, *start..(*start + len).min(1_000))).collect()

@@ -1,4 +1,4 @@
-//! All kinds of loss: edges, long-run shares, and decisions that depend on the packet's index alone.
+//! All kinds of loss: edge cases, long-run fractions, and decisions that depend only on the packet's index.
 
 use super::gilbert_elliott::Chain;
 use super::*;

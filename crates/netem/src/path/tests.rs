@@ -12,7 +12,7 @@ use base::{Duration, Ratio};
 use std::collections::VecDeque;
 use test_case::test_case;
 
-/// A fixed delay made the hard way: keeps its packets and gives them back at its deadlines.
+/// A fixed delay implemented with deadlines: keeps its packets and returns them when they are due.
 #[derive(Debug, Default)]
 struct Holding {
     delay: Duration,
@@ -180,7 +180,7 @@ fn adding_a_hop_leaves_the_decisions_of_the_others_alone() {
 
 #[test]
 fn two_hops_of_one_name_draw_from_different_streams() {
-    // Were the streams equal, the second would lose by the decisions of the first, and 70 % of 70 % would not come out.
+    // With equal streams, the second would repeat the decisions of the first, and the result would not be 70 % of 70 %.
     let drops = losses(vec![bernoulli(), bernoulli()]).drops.len();
     assert!((80..125).contains(&drops), "{drops} of 200 lost at 51 %");
     let path = path(vec![bernoulli(), bernoulli()]);

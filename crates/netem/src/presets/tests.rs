@@ -1,4 +1,4 @@
-//! Whole paths under random weather: accounting, order, determinism.
+//! Whole paths under random conditions: accounting, order, determinism.
 
 use super::*;
 use crate::delay::JitterKind;
@@ -52,7 +52,7 @@ prop_compose! {
     }
 }
 
-/// Every packet that went in came out, was dropped, or is still inside; copies count as they appear.
+/// Checks that every packet that entered has left, was dropped, or is still inside; copies count when they are made.
 fn assert_nobody_vanished(stats: PathStats, in_flight: usize, outcome: &Outcome) {
     assert_eq!(stats.delivered, outcome.arrivals.len() as u64);
     assert_eq!(stats.dropped.total(), outcome.drops.len() as u64);

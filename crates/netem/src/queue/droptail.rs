@@ -1,13 +1,13 @@
 //! The drop-tail queue of a FIFO link whose exit times are known on entry.
 //!
-//! Only bookkeeping is kept here, not the packets: a ring of (exit time, length), emptied lazily. A packet is inside from
-//! its arrival until its last bit has left; the packet in service therefore counts whole. One that leaves at the very
-//! nanosecond at which another arrives has left.
+//! Stores only bookkeeping, not the packets: a ring of (exit time, length), emptied lazily. A packet is inside from its arrival
+//! until its last bit has left; the packet in service therefore counts whole. One that leaves at the very nanosecond at which
+//! another arrives counts as gone.
 
 use base::{Duration, Instant, Rate};
 use std::collections::VecDeque;
 
-/// How much a bottleneck holds, the packet in service included.
+/// How much a bottleneck holds, including the packet in service.
 ///
 /// The bound is strict: a packet longer than the whole buffer never passes, not even an idle link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Buffer {
     }
 }
 
-/// What is inside a FIFO link, exact for packets of mixed sizes.
+/// The contents of a FIFO link, exact for packets of mixed sizes.
 #[derive(Debug)]
 pub(crate) struct DropTail {
     limit: Buffer,
@@ -59,7 +59,7 @@ impl DropTail {
         }
     }
 
-    /// Takes in a packet that `has_room` let pass and that will have left at `exit`, not before its predecessor.
+    /// Adds a packet that `has_room` admitted and that leaves at `exit`, not before its predecessor.
     #[inline]
     pub(crate) fn push(&mut self, exit: Instant, len: u32) {
         self.inside.push_back((exit, len));
@@ -73,7 +73,7 @@ impl DropTail {
         self.bytes - gone.map(|(_, len)| u64::from(*len)).sum::<u64>()
     }
 
-    /// Gives up what is inside.
+    /// Removes and returns the contents.
     pub(crate) fn take(&mut self) -> Vec<(Instant, u32)> {
         self.bytes = 0;
         self.inside.drain(..).collect()

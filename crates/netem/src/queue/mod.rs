@@ -1,4 +1,4 @@
-//! Queues: what a bottleneck keeps, what it refuses, and packets waiting for their time.
+//! Queues: what a bottleneck holds, what it drops, and packets that wait for a known time.
 
 pub mod droptail;
 pub(crate) mod timed;

@@ -1,8 +1,8 @@
-//! Packets that wait for a time known already: sorted by time, first come first served on equal times.
+//! Packets that wait for a known time: sorted by time, first come first served at equal times.
 //!
-//! One sorted ring: a packet that overtakes no other is appended, one that does is put in its place. The cost is the number
-//! of packets between it and the nearer end, which is a handful for the reordering that paths show (a late packet waits
-//! at the far end, an early one goes near the front); only wide reordering jitter at a high rate pays noticeably more.
+//! One sorted ring: a packet that overtakes no other is appended, one that does is inserted. The cost is the number of packets
+//! between it and the nearer end, a handful for the reordering of real paths (a late packet waits near the end, an early one goes
+//! near the front); only wide reordering jitter at a high rate costs noticeably more.
 
 use base::Instant;
 use std::collections::VecDeque;

@@ -11,7 +11,7 @@ fn offer(link: &mut Bottleneck, ns: u64, len: u32) -> Offer<Parcel> {
     link.offer(at(ns), Parcel { index: 0, len }, &mut Rng::new(0))
 }
 
-/// How many of `count` packets of 1500 bytes that come at once are taken.
+/// Returns how many of `count` packets of 1500 bytes that arrive at once are accepted.
 fn taken_of_burst(buffer: Buffer, count: usize) -> usize {
     let mut path = path_of(Bottleneck::new(rate(100_000_000), buffer));
     let outcome = drive(&mut path, &vec![(0, 1_500); count]);
@@ -77,7 +77,7 @@ fn rounding_never_accumulates_on_a_busy_link(bps: u64, len: u32) {
 
 #[test]
 fn a_packet_that_comes_within_the_last_nanosecond_of_another_waits_for_its_end() {
-    // 19 bytes take 1.9 ns: the first is through at 1.9, the second at 3.8 and not at 1 + 1.9.
+    // 19 bytes take 1.9 ns: the first packet has left at 1.9, the second at 3.8 and not at 1 + 1.9.
     let mut serialiser = Serialiser::new(rate(80_000_000_000));
     assert_eq!([0, 1].map(|ns| serialiser.exit(at(ns), 19)), [at(2), at(4)]);
 }
@@ -91,7 +91,7 @@ fn the_end_of_time_is_never_passed() {
     assert_eq!(serialiser.exit(at(u64::MAX - 1), u32::MAX), Instant::MAX);
 }
 
-/// The same link by the book: exact fractions (nanoseconds × bits per second), a queue of packets, no shortcuts.
+/// The same link by definition: exact fractions (nanoseconds × bits per second), a queue of packets, no shortcuts.
 struct Model {
     bps: u128,
     limit: u64,
@@ -102,7 +102,7 @@ struct Model {
 impl Model {
     fn offer(&mut self, ns: u64, len: u32) -> Option<Instant> {
         let now = u128::from(ns) * self.bps;
-        // A packet has left for everybody to see at the first whole nanosecond after its last bit.
+        // A packet has observably left at the first whole nanosecond after its last bit.
         self.inside.retain(|(exit, _)| exit.div_ceil(self.bps) > u128::from(ns));
         let bytes: u64 = self.inside.iter().map(|(_, len)| u64::from(*len)).sum();
         if bytes + u64::from(len) > self.limit {
@@ -144,14 +144,14 @@ proptest! {
             let mut bytes = 0_u128;
             for (exit, len) in &exits[first + 1..] {
                 bytes += u128::from(*len);
-                // Rounding moves either end by less than a nanosecond.
+                // Rounding moves each end by less than a nanosecond.
                 let span = u128::from(exit - exits[first].0 + 1);
                 prop_assert!(bytes * u128::from(BIT_NANOS) < span * u128::from(bps));
             }
         }
     }
 
-    /// At a rate that loses no fraction of a nanosecond, since that is not handed over.
+    /// At a rate without fractions of a nanosecond, since these are not handed over.
     #[test]
     fn a_link_replaced_by_its_like_goes_on_as_if_it_were_the_same(
         limit in 0u64..20_000, offers in arrivals(), replaced in 0usize..80,

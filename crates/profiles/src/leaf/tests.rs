@@ -136,7 +136,7 @@ fn set_apart(leaf: &Leaf, config: &mut Config) {
     }
 }
 
-#[test_case("rto.mim", "300ms", "there is no leaf `rto.mim`: did you mean `rto.min`?")]
+#[test_case("rto.mim", "300ms", "unknown leaf `rto.mim`: did you mean `rto.min`?")]
 #[test_case(
     "rto.min",
     "300",

@@ -1,4 +1,4 @@
-//! Tests of the shape of profile files: what is wrong is said with its place.
+//! Tests of the structure of profile files: errors name their place.
 
 use crate::builtin::{BUILTIN, builtin, load};
 use crate::evidence::{Confidence, Evidence};
@@ -21,7 +21,7 @@ fn error(text: &str) -> String {
 #[test_case("[rto]\nmin = { source = \"s\", confidence = \"assumed\" }", "p.toml:2:1: `min` has no `value`"; "no value")]
 #[test_case("[rto]\nmin = { value = \"1s\", confidence = \"assumed\" }", "p.toml:2:1: `min` has no `source`"; "no source")]
 #[test_case("[rto]\nmin = { value = \"1s\", source = \"s\" }", "p.toml:2:1: `min` has no `confidence`"; "no confidence")]
-#[test_case("[rto]\nmin = { value = \"1s\", source = \"s\", confidence = \"sure\" }", "p.toml:2:50: `sure` is no confidence; one of documented, measured, inferred, assumed"; "unknown confidence")]
+#[test_case("[rto]\nmin = { value = \"1s\", source = \"s\", confidence = \"sure\" }", "p.toml:2:50: `sure` is not a valid confidence; one of documented, measured, inferred, assumed"; "unknown confidence")]
 #[test_case("[rto]\nmin = { value = \"1s\", sauce = \"s\" }", "p.toml:2:23: unknown key `sauce`; did you mean `source`?"; "unknown part")]
 #[test_case("[rto]\nmin = { value = [1], source = \"s\" }", "p.toml:2:17: `value` is of type array; a string or a number belongs here"; "list as value")]
 #[test_case("[later]\n\"rto.min\" = { value = 1, source = \"s\", confidence = \"assumed\" }", "p.toml:2:1: `rto.min` exists already; move it out of `[later]` and give it its value"; "later that exists")]

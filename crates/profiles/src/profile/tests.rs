@@ -42,7 +42,7 @@ fn the_promised_profiles_are_there() {
     assert_eq!(names, promised);
 }
 
-/// What was published, and how surely it is known: the value, and the confidence that it must not exceed.
+/// What was published, and its certainty: the value, and the confidence that it must not exceed.
 #[test_case("windows-2000", "receive.window.kind", "fixed", Documented)]
 #[test_case("windows-2000", "receive.window.bytes", "16KiB", Documented)]
 #[test_case("windows-2000", "receive.rounding", "segments", Documented)]
@@ -145,7 +145,7 @@ fn nothing_is_called_measured_before_somebody_has_measured_it() {
     assert_eq!(cited.filter(|cited| cited.evidence.confidence == Confidence::Measured).count(), 0);
 }
 
-/// A house choice was measured on some paths, and there is always another one.
+/// A house choice was measured on some paths, and there are always others.
 #[test]
 fn house_choices_claim_nothing_of_every_path() {
     for profile in builtin() {
@@ -213,6 +213,6 @@ fn overrides_that_do_not_fit_are_refused_by_path() {
 #[test]
 fn an_unknown_profile_is_refused_with_the_closest_name() {
     let message = get("server-2021").unwrap_err().to_string();
-    let expected = "there is no profile `server-2021`: did you mean `server-2022`? There are rfc, longhaul, linux, ";
+    let expected = "unknown profile `server-2021`: did you mean `server-2022`? There are rfc, longhaul, linux, ";
     assert!(message.starts_with(expected), "{message}");
 }

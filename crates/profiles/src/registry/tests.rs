@@ -109,10 +109,10 @@ fn a_name_that_the_system_would_ignore_is_read_with_a_warning() {
 }
 
 #[test_case(&["TcpWindowSiz=1"], "heir-1.toml:4:1: unknown name `TcpWindowSiz` in the registry; did you mean `TcpWindowSize`?"; "unknown")]
-#[test_case(&["Tcp1323Opts=4"], "heir-1.toml:4:25: `4` is no value of `Tcp1323Opts`; write a whole number from 0 to 3"; "options")]
-#[test_case(&["TcpMaxDupAcks=0"], "heir-1.toml:4:27: `0` is no value of `TcpMaxDupAcks`; write a whole number from 1 to 3"; "duplicates")]
-#[test_case(&["TcpWindowSize=0.5"], "heir-1.toml:4:27: `0.5` is no value of `TcpWindowSize`; write a whole number from 0 to 1073725440"; "window")]
-#[test_case(&["TcpDelAckTicks=5"], "heir-1.toml:4:28: `5` is no value of `TcpDelAckTicks`; write a whole number from 0 to 4"; "ticks")]
+#[test_case(&["Tcp1323Opts=4"], "heir-1.toml:4:25: `4` is not a valid value of `Tcp1323Opts`; write a whole number from 0 to 3"; "options")]
+#[test_case(&["TcpMaxDupAcks=0"], "heir-1.toml:4:27: `0` is not a valid value of `TcpMaxDupAcks`; write a whole number from 1 to 3"; "duplicates")]
+#[test_case(&["TcpWindowSize=0.5"], "heir-1.toml:4:27: `0.5` is not a valid value of `TcpWindowSize`; write a whole number from 0 to 1073725440"; "window")]
+#[test_case(&["TcpDelAckTicks=5"], "heir-1.toml:4:28: `5` is not a valid value of `TcpDelAckTicks`; write a whole number from 0 to 4"; "ticks")]
 #[test_case(&["TcpWindowSize=70000 Tcp1323Opts=2"], "heir-1.toml:5:25: a window of 70000 bytes needs scaling, which `Tcp1323Opts` forbids; give `Tcp1323Opts` 1 or 3, or a window of at most 65535"; "contradiction")]
 #[test_case(&["Tcp1323Opts=2", "TcpWindowSize=70000"], "heir-2.toml:4:27: a window of 70000 bytes needs scaling"; "contradiction with what is inherited")]
 #[test_case(&["GlobalMaxTcpWindowSize=1 globalTcpMaxWindowSize=2"], "heir-1.toml:5:36: `globalTcpMaxWindowSize` is given twice; keep one of the two spellings"; "twice")]

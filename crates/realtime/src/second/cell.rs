@@ -1,4 +1,4 @@
-//! Paths of the second kind, and what stands at their ends.
+//! Paths of the second kind, and the programs at their ends.
 
 use std::str::FromStr;
 
@@ -9,7 +9,7 @@ const CELLS: [&str; 6] =
 /// A path: a round-trip time and a rate, with a buffer of one product of both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// As it was asked for.
+    /// As requested.
     pub name: String,
     /// Round-trip time of the empty path, microseconds.
     pub rtt_us: u64,
@@ -23,12 +23,12 @@ impl Cell {
         self.rate_bps * self.rtt_us / 8_000_000
     }
 
-    /// One way through the empty path, for a packet of 1500 bytes, milliseconds.
+    /// Returns the one-way time through the empty path for a packet of 1500 bytes, in milliseconds.
     pub fn delay_ms(&self) -> f64 {
         self.rtt_us as f64 / 2e3 + 12e6 / self.rate_bps as f64
     }
 
-    /// Those that are measured when none is named.
+    /// Returns the cells measured by default.
     pub fn default_cells() -> Vec<Self> {
         CELLS.iter().map(|cell| cell.parse().expect("it is well-formed")).collect()
     }

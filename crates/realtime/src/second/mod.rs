@@ -1,9 +1,9 @@
 //! A second path in real time: our programs and the kernel's TCP over a path that shares no code with ours.
 //!
-//! The first path is made of our own hops, drivers and clocks; a mistake in these would be in both sides of its comparison.
-//! Here the path is the yardstick's emulator, the sender is the program that everybody runs (`longhaul send`), the
-//! receiver is the kernel or `longhaul serve`, and goodput is what the receiver saw. Runs are interleaved: what else the
-//! machine does meets all arms alike. Before a cell is measured, datagrams measure the path.
+//! The first path consists of our own hops, drivers and clocks; a bug in these would affect both sides of its comparison. Here
+//! the path is the yardstick's emulator, the sender is the program that users run (`longhaul send`), the receiver is the kernel
+//! or `longhaul serve`, and goodput is measured at the receiver. Runs are interleaved, so that disturbances by the machine affect
+//! all arms alike. Before a cell is measured, datagrams measure the path.
 
 mod cell;
 mod rig;
@@ -16,18 +16,18 @@ use rig::{Program, Rig};
 pub use cell::{Arm, Cell};
 pub use rig::{Check, Outcome, Seen};
 
-/// The path may differ from what was asked for by this share.
+/// The path may differ from the request by this fraction.
 const TOLERANCE: f64 = 0.01;
 
-/// A check that fails is made again this often: the machine may have been away.
+/// Number of attempts of a failing check: the machine may have been busy.
 const CHECKS: u32 = 3;
 
-/// A cell with all that was measured in it.
+/// A cell with all its measurements.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// The path.
     pub cell: Cell,
-    /// What datagrams say of it.
+    /// The measurement of the path by datagrams.
     pub check: Check,
     /// For each arm, run by run.
     pub outcomes: [Vec<Outcome>; 3],
@@ -55,12 +55,12 @@ pub struct Order {
     pub runs: u32,
     /// Payload of a transfer.
     pub bytes: u64,
-    /// Whether one processor is kept busy meanwhile.
+    /// Whether to keep one processor busy during the runs.
     pub busy: bool,
 }
 
 impl Order {
-    /// Steps until all is measured.
+    /// Returns the number of steps of the whole measurement.
     pub fn steps(&self) -> u64 {
         (self.cells.len() * (Arm::ALL.len() * self.runs as usize + 1)) as u64
     }
@@ -69,16 +69,16 @@ impl Order {
 /// What goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Something of this name begins.
+    /// A step of this name begins.
     Begins(String),
     /// It is done.
     Done,
 }
 
-/// Measures every cell, and says how far it is.
+/// Measures every cell, and reports progress.
 ///
 /// # Errors
-/// When a run fails or the program was asked to end.
+/// If a run fails or the program was asked to end.
 pub fn measure(order: &Order, interrupt: &Interrupt, progress: &dyn Fn(Step)) -> Result<Vec<Measured>, String> {
     let _turn = Turn::take(interrupt).map_err(|failure| failure.to_string())?;
     let spin = || Program::start(None, &["yardstick", "spin"], interrupt);
@@ -91,7 +91,7 @@ pub fn measure(order: &Order, interrupt: &Interrupt, progress: &dyn Fn(Step)) ->
     }
     for run in 0..order.runs as usize {
         for measured in &mut measured {
-            // The arms rotate, so that none always runs behind the same other one.
+            // The arms rotate, so that none always runs after the same other one.
             for index in (0..Arm::ALL.len()).map(|step| (step + run) % Arm::ALL.len()) {
                 let arm = Arm::ALL[index];
                 progress(Step::Begins(format!("{} {}", measured.cell.name, arm.name())));

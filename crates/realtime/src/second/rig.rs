@@ -5,7 +5,7 @@
 //!  send ── lh0 ── the kernel ── y0 ═══ the emulator ═══ y0 ── the kernel ── lh0 ── serve
 //!                     └ source, the kernel's TCP           sink, the kernel's TCP ┘
 //! ```
-//! Every program is a process of its own that this one starts and reads lines from.
+//! Every program is a separate process that this one starts and reads lines from.
 
 use super::cell::{Arm, Cell};
 use crate::interrupt::{Interrupt, let_through};
@@ -22,22 +22,22 @@ use std::time::{Duration, Instant};
 const PATH_A: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 76, 0, 1));
 const PATH_B: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 76, 0, 2));
 
-/// Where everything is sent to.
+/// Destination port of all transfers.
 const PORT: u16 = 9;
 
-/// A program that has nothing to do but begin, and says nothing for this long, has failed.
+/// A program that only has to start has failed if it prints nothing for this long.
 const SILENCE: Duration = Duration::from_secs(120);
 
-/// A transfer may take this many times as long as its bytes take at the path's rate: a window that has not grown yet, and
-/// losses at the end of slow start, cost long paths about half of the rate.
+/// A transfer may take this many times as long as its bytes take at the path's rate: a window that has not grown yet, and losses
+/// at the end of slow start, cost long paths about half of the rate.
 const SLACK: u64 = 4;
 
-/// When to give up on a transfer of which nothing is heard.
+/// Returns when to give up on a transfer that reports nothing.
 fn silence(cell: &Cell, bytes: u64) -> Duration {
     SILENCE + Duration::from_secs(bytes.saturating_mul(8 * SLACK) / cell.rate_bps)
 }
 
-/// How often it is looked whether this program was asked to end.
+/// Interval at which to check whether this program was asked to end.
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// Two namespaces with the emulator between them.
@@ -48,12 +48,12 @@ pub struct Rig<'i> {
     interrupt: &'i Interrupt,
 }
 
-/// What the emulator saw.
+/// The emulator's statistics.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     /// Packets that the full buffer dropped.
     pub dropped: f64,
-    /// Packets that the machine lost: a queue of a device was full.
+    /// Packets that the machine lost: a device's queue was full.
     pub lost: f64,
     /// How late packets left, at the 99th percentile, milliseconds.
     pub late_p99_ms: f64,
@@ -61,18 +61,18 @@ pub struct Seen {
     pub late_max_ms: f64,
 }
 
-/// What one transfer came to.
+/// The result of one transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
     /// Payload over the time from the accept to the last byte, at the receiver, Mbit/s.
     pub goodput_mbps: f64,
-    /// What was sent again, per cent: of bytes for our TCP, of segments for the kernel's.
+    /// Retransmissions, per cent: of bytes for our TCP, of segments for the kernel's.
     pub again_pct: f64,
     /// What the emulator saw meanwhile.
     pub seen: Seen,
 }
 
-/// What datagrams say about the path.
+/// The path as measured by datagrams.
 #[derive(Clone, Copy, Debug)]
 pub struct Check {
     /// Bottleneck, Mbit/s of IP packets.
@@ -112,7 +112,7 @@ impl<'i> Rig<'i> {
         Program::start(Some(inside), arguments, self.interrupt)
     }
 
-    /// Measures the path: its rate by sending more than that, its delay by sending little.
+    /// Measures the path: its rate by sending at a higher one, its delay by sending little.
     pub fn check(mut self, cell: &Cell) -> Result<Check, String> {
         let (on, to) = (format!("on={PATH_B}:{PORT}"), format!("to={PATH_B}:{PORT}"));
         let probe = |rate: u64, count: u64| {
@@ -124,7 +124,7 @@ impl<'i> Rig<'i> {
         };
         let a_second_of_packets = cell.rate_bps / 12_000;
         let flood = probe(cell.rate_bps * 13 / 10, a_second_of_packets * 3 / 2)?;
-        // Below the rate the queue stays empty, and processors stay awake as they do in a transfer.
+        // Below the rate the queue stays empty, and processors stay awake as in a transfer.
         let trickle = probe(cell.rate_bps / 2, a_second_of_packets / 2)?;
         let check = Check {
             rate_mbps: number(&flood, "rate_bps")? / 1e6,
@@ -154,12 +154,12 @@ impl<'i> Rig<'i> {
                 self.start(&self.a, &[&what, &ours("10.78.1.2/24")[..]].concat())?
             }
         };
-        // The sender has ended when its line comes, so the receiver's is not far behind.
+        // The sender has ended when its line arrives, so the receiver's follows soon.
         let (sent, came) = (sender.next_line_within(silence(cell, bytes))?, receiver.next_line()?);
         let again_pct = match arm {
             Arm::Kernel => {
                 let sent = pairs(&sent)?;
-                // The kernel does not count what it sends again among the segments sent.
+                // The kernel does not include retransmissions in the segments sent.
                 let again = number(&sent, "again")?;
                 again * 100.0 / (number(&sent, "segments")? + again)
             }
@@ -178,7 +178,7 @@ impl<'i> Rig<'i> {
     }
 }
 
-/// A program that runs; it is killed when dropped.
+/// A running program; it is killed on drop.
 pub struct Program<'i> {
     what: String,
     child: Child,
@@ -187,7 +187,7 @@ pub struct Program<'i> {
 }
 
 impl<'i> Program<'i> {
-    /// Starts this program with other arguments, inside a namespace or where we are.
+    /// Starts this program with other arguments, inside a namespace or in the current one.
     pub fn start(inside: Option<&Namespace>, arguments: &[&str], interrupt: &'i Interrupt) -> Result<Self, String> {
         let what = arguments.join(" ");
         let spawn = || {
@@ -199,7 +199,7 @@ impl<'i> Program<'i> {
         let failed = |error: &dyn std::fmt::Display| format!("cannot start `{what}`: {error}");
         let spawned = match inside {
             Some(namespace) => namespace.run(spawn).map_err(|error| failed(&error))?,
-            // A thread of its own keeps the signals held back here.
+            // A separate thread keeps the signals blocked here.
             None => std::thread::scope(|scope| scope.spawn(spawn).join().expect("it does not panic")),
         };
         let mut child = spawned.map_err(|error| failed(&error))?;
@@ -209,12 +209,12 @@ impl<'i> Program<'i> {
         Ok(Self { what, child, lines, interrupt })
     }
 
-    /// The next line that the program writes, which is soon.
+    /// Returns the next line of the program, which is expected soon.
     fn next_line(&mut self) -> Result<String, String> {
         self.next_line_within(SILENCE)
     }
 
-    /// The next line that the program writes, unless it takes longer than `silence`.
+    /// Returns the next line of the program, unless it takes longer than `silence`.
     fn next_line_within(&mut self, silence: Duration) -> Result<String, String> {
         let deadline = Instant::now() + silence;
         loop {
@@ -233,7 +233,7 @@ impl<'i> Program<'i> {
         }
     }
 
-    /// What it wrote to standard error before it ended.
+    /// Returns what it wrote to standard error before it ended.
     fn last_words(&mut self) -> String {
         let mut words = String::new();
         if let Some(mut errors) = self.child.stderr.take() {
@@ -242,7 +242,7 @@ impl<'i> Program<'i> {
         words.trim().to_owned()
     }
 
-    /// Ends the emulator, and takes its report.
+    /// Ends the emulator, and returns its report.
     fn seen(&mut self) -> Result<Seen, String> {
         drop(self.child.stdin.take());
         let report = pairs(&self.next_line()?)?;

@@ -1,9 +1,9 @@
 //! RFC 6675 loss detection: a hole is lost when enough SACKed data lies above it (§4, IsLost; §5, the duplicate count).
 //!
-//! Owns: the duplicate count and a cursor below which every hole has been judged. Judges each hole once, so a
-//! retransmission that is lost stays unseen until the timer expires: the known limit of this algorithm.
-//! Without SACK from the peer it counts duplicate ACKs (RFC 5681 §3.2) and takes a partial ACK for the sign of the next
-//! loss (RFC 6582 §3.2); instead of inflating the window it reports to the board how much has left the network.
+//! Owns: the duplicate count and a cursor below which every hole has been judged. Judges each hole once, so a lost retransmission
+//! stays undetected until the timer expires: the known limit of this algorithm.
+//! Without SACK from the peer it counts duplicate ACKs (RFC 5681 §3.2) and treats a partial ACK as the sign of the next loss (RFC
+//! 6582 §3.2); instead of inflating the window it reports to the board how much has left the network.
 
 use super::{DetectCx, LossDetector, Verdict};
 use crate::episode::Episode;
@@ -33,15 +33,15 @@ enum Feedback {
     DuplicateAcks(Reno),
 }
 
-/// What takes the place of SACK marks.
+/// The substitute for SACK marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Reno {
-    /// Bytes that duplicate ACKs showed to have left the network.
+    /// Bytes that, according to duplicate ACKs, have left the network.
     departed: Bytes,
-    /// The last episode's point: duplicates of ACKs up to it may be echoes of needless retransmissions (RFC 6582 §3.2,
+    /// The last episode's point: duplicates of ACKs up to it may result from needless retransmissions (RFC 6582 §3.2,
     /// `recover`).
     recover: Option<SeqNum>,
-    /// The ACK in work advanced inside an episode without ending it.
+    /// The current ACK advanced inside an episode without ending it.
     partial: bool,
 }
 
@@ -135,8 +135,8 @@ fn mark_first(board: &mut Scoreboard) -> Bytes {
 impl Reno {
     //= specs/rfc9937.md#each-ack
     //# Without SACK, a duplicate ACK delivers one SMSS, and a later advance is less by what duplicates announced.
-    /// The cumulative ACK moved on by `acked` bytes: one segment of them was the hole, the others had been announced by
-    /// duplicates. Outside an episode there was no hole, and the duplicates announced nothing that lasts.
+    /// Accounts for an advance of the cumulative ACK by `acked` bytes: one segment of them was the hole, duplicates had announced
+    /// the others. Outside an episode there was no hole, and the duplicates announced nothing that remains.
     fn on_advance(&mut self, acked: Bytes, cx: &DetectCx) {
         self.departed = match cx.episode {
             Episode::Open => 0,
@@ -172,7 +172,7 @@ impl LossDetector for DupThresh {
             self.dup_acks = 0;
         }
         match &mut self.feedback {
-            // RFC 6675 §2: whatever newly reports data above the cumulative ACK counts as a duplicate.
+            // RFC 6675 §2: any ACK that newly reports data above the cumulative ACK counts as a duplicate.
             Feedback::Sack => {
                 let news = batch.last().is_some_and(|last| last.start.at_or_after(cx.snd_una));
                 self.dup_acks = self.dup_acks.saturating_add(u32::from(news));
@@ -212,7 +212,7 @@ impl LossDetector for DupThresh {
 
     //= specs/rfc6675.md#timeout
     //# After a timeout, no recovery begins before everything outstanding at the timeout is acknowledged.
-    /// After a timeout nothing is judged until everything outstanding at it is acknowledged (RFC 6675 §5.1).
+    /// After a timeout, judges nothing until everything outstanding at that time is acknowledged (RFC 6675 §5.1).
     fn detect(&mut self, board: &mut Scoreboard, cx: &DetectCx) -> Verdict {
         if let Episode::Loss { .. } = cx.episode {
             return Verdict::default();

@@ -1,4 +1,4 @@
-//! The loss-detector seam: which segments are to be given up for lost, and when to look again.
+//! The loss-detector seam: which segments to mark lost, and when to check again.
 
 pub mod dup_thresh;
 pub mod rack;
@@ -11,7 +11,7 @@ use crate::scoreboard::{Arrival, Scoreboard, SentSegment};
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use core::fmt::Debug;
 
-/// What a detector may know.
+/// The inputs of a detector.
 #[derive(Clone, Copy, Debug)]
 pub struct DetectCx {
     /// Ingress time of the ACK, or the deadline being served.
@@ -30,7 +30,7 @@ pub struct DetectCx {
     pub tsecr: Option<u32>,
     /// How the segment sent last among those just delivered arrived.
     pub arrival: Arrival,
-    /// Where the connection stands before this ACK's transition.
+    /// The connection's state before the transition that this ACK causes.
     pub episode: Episode,
 }
 
@@ -39,12 +39,12 @@ pub struct DetectCx {
 pub struct Verdict {
     /// Bytes newly marked lost by this call.
     pub newly_lost: Bytes,
-    /// The earliest moment at which another segment becomes overdue unless something is delivered first. RFC 8985 §6.2
-    /// step 5 arms the latest; the earliest makes each firing O(newly lost) and marks no later.
+    /// The earliest moment at which another segment becomes overdue unless an ACK comes first. RFC 8985 §6.2 step 5 arms the
+    /// latest; the earliest makes each firing O(newly lost) and marks no segment later.
     pub recheck_at: Option<Instant>,
 }
 
-/// The reordering window of a detector by time, for traces.
+/// The reordering window of a time-based detector, for traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReorderingWindow {
     /// Its present length.
@@ -55,21 +55,21 @@ pub struct ReorderingWindow {
     pub persist: u8,
     /// Whether reordering has been seen.
     pub seen: bool,
-    /// End of the round trip in which no further duplicate report widens it.
+    /// End of the round trip in which further duplicate reports do not widen it.
     pub round: Option<SeqNum>,
 }
 
-/// Which segments are lost. Marks them on the board; decides nothing about sending.
+/// Decides which segments are lost, and marks them on the board; does not decide about sending.
 ///
 /// Order within one ACK: `on_dsack` (if reported), `on_delivered` (once, all newly delivered segments), `detect`;
-/// `on_recovery_exit` when that ACK ended an episode, before `detect`.
+/// `on_recovery_exit` before `detect`, if that ACK ended an episode.
 pub trait LossDetector: Debug + Send {
     /// Name for traces: `dup_thresh`, `rack`, …
     fn name(&self) -> &'static str;
-    /// A segment was (re)transmitted. The clean detectors read the board instead.
+    /// Handles a (re)transmission. Detectors without variants read the board instead.
     fn on_sent(&mut self, _segment: &SentSegment) {}
-    /// Segments newly acknowledged or selectively acknowledged by one ACK, in sequence order. The detector makes the
-    /// passes its rules ask for (RFC 8985 §6.2: by send time, then by sequence).
+    /// Handles the segments that one ACK newly acknowledged or SACKed, in sequence order. The detector iterates in the orders its
+    /// rules need (RFC 8985 §6.2: by send time, then by sequence).
     fn on_delivered(&mut self, batch: &[SentSegment], cx: &DetectCx);
     /// The receiver reported a duplicate (RFC 2883).
     fn on_dsack(&mut self, _range: SeqRange, _cx: &DetectCx) {}
@@ -78,14 +78,14 @@ pub trait LossDetector: Debug + Send {
     fn on_duplicate_ack(&mut self, _cx: &DetectCx) {}
     /// An episode ended.
     fn on_recovery_exit(&mut self) {}
-    /// An episode was proven spurious: what had been marked was late and not lost.
+    /// Handles an episode that proved spurious: the segments marked lost were late.
     fn on_spurious(&mut self) {}
-    /// The retransmission timer expired: mark what is to be sent again.
+    /// Handles the retransmission timer: marks what is to be sent again.
     fn on_timeout(&mut self, board: &mut Scoreboard, cx: &DetectCx) -> Verdict;
-    /// After an ACK's deliveries were reported, or when `recheck_at` has come.
+    /// Finds losses after an ACK's deliveries were reported, or when `recheck_at` has come.
     fn detect(&mut self, board: &mut Scoreboard, cx: &DetectCx) -> Verdict;
-    /// Whether recovery may also retransmit what is not marked lost (RFC 6675 §4, NextSeg rules 3 and 4). Detectors that
-    /// judge by time find every loss themselves and leave holes alone.
+    /// Returns whether recovery may also retransmit segments not marked lost (RFC 6675 §4, NextSeg rules 3 and 4). Time-based
+    /// detectors find every loss themselves and leave holes alone.
     fn fills_unmarked_holes(&self) -> bool {
         false
     }

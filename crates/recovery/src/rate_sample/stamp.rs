@@ -9,11 +9,11 @@ pub struct RateStamp {
     pub delivered: u64,
     /// When the last of them was (`P.delivered_time`).
     pub delivered_at: Instant,
-    /// When the segment was sent whose delivery began the present sending interval (`P.first_send_time`).
+    /// When the segment was sent whose delivery began the current sending interval (`P.first_send_time`).
     pub first_sent: Instant,
     /// Bytes marked lost on the connection by then (`P.lost`).
     pub lost: u64,
-    /// Bytes in flight: before the transmission when it is handed to the board, with it once the board keeps it
+    /// Bytes in flight: without this transmission when it is passed to the board, including it once the board keeps it
     /// (`P.tx_in_flight`).
     pub pipe: Bytes,
     /// The application had nothing more to send.

@@ -1,6 +1,6 @@
-//! Sending by `pipe` (RFC 6675 §5, step C): whatever the window leaves beside what is in flight.
+//! Sending by `pipe` (RFC 6675 §5, step C): as much as the window exceeds the flight.
 //!
-//! Owns: its copy of `pipe` between two ACKs. The window is the controller's, reduced at once when the episode began, so
+//! Owns: its copy of `pipe` between two ACKs. The controller owns the window and reduces it at once when the episode begins, so
 //! nothing leaves until about half a flight has drained.
 
 use super::{EpisodeEntry, RecoveryAck, Reduction};
@@ -30,7 +30,7 @@ impl Reduction for PipeReduction {
     fn quota(&self) -> Bytes {
         self.cwnd.saturating_sub(self.pipe)
     }
-    /// With a loss `pipe` shrinks, and as much may leave at once as is missing.
+    /// A loss shrinks `pipe`, and the missing amount may leave at once.
     fn answers_lost_retransmissions(&self) -> bool {
         false
     }

@@ -1,39 +1,39 @@
 //! Proportional rate reduction (RFC 9937 §6; RFC 6937 §3 with either of its bounds).
 //!
-//! Owns: what the episode delivered and sent so far, and what the latest ACK still lets out (`sndcnt`). While more is in
-//! flight than the controller's new window, sending is that fraction of delivery by which the window was reduced; below it,
-//! a [`Bound`] says how fast the flight may be filled again. The window itself is the controller's: it stands at `ssthresh`
-//! from the beginning and is what rules again when the episode is over (RFC 9937 §6.4).
+//! Owns: what the episode has delivered and sent so far, and what the latest ACK still allows (`sndcnt`). While the flight
+//! exceeds the controller's new window, sending is the fraction of delivery by which the window was reduced; below it, a
+//! [`Bound`] limits how fast the flight may be refilled. The controller owns the window itself: it is at `ssthresh` from the
+//! beginning and takes effect again when the episode is over (RFC 9937 §6.4).
 //!
 //! Not here: the segment that leaves while nothing was sent in the episode (RFC 9937 §6.2). The endpoint lets the first
-//! retransmission after a reaction leave under every reduction, because RFC 6675 §5 asks for it, too.
+//! retransmission after a reaction leave under every reduction, because RFC 6675 §5 asks for it too.
 //!
 //! Deviations:
-//! * Segments leave whole, so the proportional part is rounded up to whole ones, like in the examples of both RFCs, which
-//!   count segments; in bytes it would stay one behind. Under a bound, the first segment for an ACK needs no more than an
-//!   byte of `sndcnt`, or a large one for which a small one was delivered could wait for an ACK that never comes. What is
-//!   overdrawn is missing from the next counts, and the window itself is never overdrawn.
-//! * What delivers nothing is ignored under every bound, as RFC 9937 asks. Under RFC 6937's slow-start bound every stray
-//!   duplicate would buy a segment.
-//! * Unless it proves a loss: then it counts as the delivery of one segment. A segment has left the path either way, and
-//!   when a timer gives up the last of the flight, no ACK is to come that would permit anything to leave.
+//! * Segments leave whole, so the proportional part is rounded up to whole ones, as in the examples of both RFCs, which count
+//!   segments; in bytes it would stay one behind. Under a bound, the first segment for an ACK needs only one byte of `sndcnt`:
+//!   otherwise a large one, for which a small one was delivered, could wait for an ACK that never comes. The excess is deducted
+//!   from the next counts, and the window itself is never exceeded.
+//! * An ACK that delivers nothing is ignored under every bound, as RFC 9937 asks. Under RFC 6937's slow-start bound every stray
+//!   duplicate would allow a segment.
+//! * Unless it proves a loss: then it counts as the delivery of one segment. A segment has left the path either way, and when a
+//!   timer marks the last of the flight lost, no ACK will come to allow anything to leave.
 
 use super::{EpisodeEntry, RecoveryAck, Reduction};
 use base::Bytes;
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
-/// How the flight is filled again once it is below the window, and what RecoverFS is measured from.
+/// How the flight is refilled once it is below the window, and what RecoverFS includes.
 pub trait Bound: Clone + Debug + Default + Send + 'static {
     /// Bytes the episode can deliver, as seen at its beginning.
     fn recover_fs(entry: &EpisodeEntry) -> Bytes {
         entry.flight_size
     }
-    /// Bytes that may leave for this ACK. `banked` is what was delivered and not yet sent for in the episode.
+    /// Returns the bytes that may leave for this ACK. `banked` is what the episode delivered beyond what it sent.
     fn limit(banked: Bytes, ack: &RecoveryAck, smss: Bytes) -> Bytes;
 }
 
-/// RFC 9937: as many as were delivered, and one segment more for an ACK that advances and proves nothing lost.
+/// RFC 9937: as many as were delivered, plus one segment for an ACK that advances and proves no loss.
 #[derive(Clone, Debug, Default)]
 pub struct SafeAck;
 
@@ -41,7 +41,7 @@ pub struct SafeAck;
 #[derive(Clone, Debug, Default)]
 pub struct Conservative;
 
-/// RFC 6937's slow-start bound: with every ACK one segment more than it delivered.
+/// RFC 6937's slow-start bound: one segment more than each ACK delivered.
 #[derive(Clone, Debug, Default)]
 pub struct SlowStart;
 
@@ -49,7 +49,7 @@ impl Bound for SafeAck {
     //= specs/rfc9937.md#beginning-of-an-episode
     //# RecoverFS is SND.NXT − SND.UNA, less what was SACKed before this ACK, plus what this ACK cumulatively
     //# acknowledged.
-    /// What this ACK delivers counts, what was selectively acknowledged before it cannot be delivered again.
+    /// Includes what this ACK delivers, but not data SACKed earlier, which cannot be delivered again.
     fn recover_fs(entry: &EpisodeEntry) -> Bytes {
         entry.flight_size.saturating_add(entry.newly_acked).saturating_sub(entry.sacked_before)
     }
@@ -72,7 +72,7 @@ impl Bound for Conservative {
 }
 
 impl Bound for SlowStart {
-    /// Counted in segments, as the RFC's examples do: a small one that was delivered makes room for a full one.
+    /// Counts segments, as the RFC's examples do: a delivered small one makes room for a full one.
     fn limit(banked: Bytes, ack: &RecoveryAck, smss: Bytes) -> Bytes {
         let delivered = u64::from(banked.max(ack.delivered)).next_multiple_of(u64::from(smss.max(1)));
         Bytes::try_from(delivered + u64::from(smss)).unwrap_or(Bytes::MAX)
@@ -88,9 +88,9 @@ pub struct Prr<B: Bound> {
     prr_delivered: Bytes,
     prr_out: Bytes,
     sndcnt: Bytes,
-    /// What may be added to the flight at most: the rest of the window, or no limit while the flight is above it.
+    /// Most bytes that may be added to the flight: the rest of the window, or no limit while the flight exceeds it.
     room: Bytes,
-    /// What the next segment may take if there is anything left of `sndcnt`.
+    /// Size allowed for the next segment while `sndcnt` is not exhausted.
     least: Bytes,
     bound: PhantomData<B>,
 }
@@ -99,10 +99,10 @@ impl<B: Bound> Prr<B> {
     //= specs/rfc9937.md#each-ack
     //# While more than `ssthresh` is in flight, prr_delivered · ssthresh / RecoverFS, rounded up, less prr_out may be
     //# sent.
-    /// What may leave for this ACK while the flight is above the window.
+    /// Returns what may leave for this ACK while the flight exceeds the window.
     fn proportional(&self) -> Bytes {
         let product = u64::from(self.prr_delivered) * u64::from(self.ssthresh);
-        // An empty flight cannot lose anything; a peer that pretends so must not divide by it.
+        // An empty flight cannot lose anything; a peer that pretends so must not cause a division by zero.
         let target = product.div_ceil(u64::from(self.recover_fs.max(1)));
         let missing = target.saturating_sub(u64::from(self.prr_out));
         Bytes::try_from(missing.next_multiple_of(u64::from(self.smss.max(1)))).unwrap_or(Bytes::MAX)
@@ -128,7 +128,7 @@ impl<B: Bound> Reduction for Prr<B> {
         if departed == 0 {
             return;
         }
-        // Lower than before when the controller answered a further signal.
+        // Lower than before if the controller reacted to a further signal.
         self.ssthresh = self.ssthresh.min(ack.cwnd);
         self.prr_delivered = self.prr_delivered.saturating_add(departed);
         (self.sndcnt, self.room) = match self.ssthresh.checked_sub(ack.pipe) {
@@ -156,7 +156,7 @@ impl<B: Bound> Reduction for Prr<B> {
         if self.sndcnt == 0 { 0 } else { self.sndcnt.max(self.least).min(self.room) }
     }
 
-    /// What is lost again leaves `pipe` like everything else, and is replaced no faster than bytes are delivered.
+    /// A segment lost again leaves `pipe` like any other, and is replaced no faster than bytes are delivered.
     fn answers_lost_retransmissions(&self) -> bool {
         true
     }

@@ -1,27 +1,27 @@
 //! The minimum RTT, and which samples may lower it.
 //!
-//! Owns: the windowed minimum and the sample that waits for confirmation. One sample far below all others does not prove a
-//! short path: a peer that acknowledges what has not arrived yet, or a forger of ACKs, makes one. The reordering window, slow
-//! start's exit and the test for early answers follow the minimum for minutes, so it takes a second sample from a segment
-//! that was sent after the first one was taken: two such ACKs in a row take a host that sees the connection.
+//! Owns: the windowed minimum and the sample that waits for confirmation. One sample far below all others does not prove a short
+//! path: a peer that acknowledges data before it arrives, or a forger of ACKs, can cause it. The reordering window, slow start's
+//! exit and the test for early answers follow the minimum for minutes, so the minimum needs a second sample from a segment sent
+//! after the first one was taken: only a host that sees the connection can forge two such ACKs in a row.
 
 use base::{Duration, Instant};
 
-/// A sample below this share of the trusted RTT needs a second one.
+/// A sample below this fraction of the trusted RTT needs a second one.
 const TRUSTED_SHARE: u32 = 8;
-/// Nothing is trusted yet, so each sample needs a second one.
+/// No sample is trusted yet, so each one needs a second.
 const NOTHING: Duration = Duration::MAX;
 
-/// What a sample is worth to those who follow the minimum.
+/// How far users of the minimum may trust a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// It counts.
     Taken,
-    /// It counts for the smoothed RTT alone, and waits for a second one that agrees.
+    /// It counts only for the smoothed RTT, and waits for a second one that agrees.
     Doubted,
 }
 
-/// The least RTT of a window, as far as samples can be trusted.
+/// The minimum RTT of a window, over trusted samples.
 #[derive(Clone, Debug)]
 pub(super) struct MinRtt {
     window: WindowedMin,
@@ -35,7 +35,7 @@ impl MinRtt {
         Self { window: WindowedMin::new(now, rtt), trusted_from: rtt / TRUSTED_SHARE }
     }
 
-    /// The handshake gave no sample; `first` is in doubt like any other.
+    /// Starts without a sample from the handshake; `first` is in doubt like any other.
     pub fn after_first(first: Candidate) -> Self {
         Self { window: WindowedMin::new(first.at, first.rtt), trusted_from: NOTHING }
     }
@@ -44,27 +44,27 @@ impl MinRtt {
         (self.trusted_from != NOTHING).then(|| self.window.get())
     }
 
-    /// Whether a sample is too short to be believed by itself.
+    /// Returns whether a sample is too short to be trusted on its own.
     #[inline]
     pub fn doubts(&self, rtt: Duration) -> bool {
         rtt < self.trusted_from
     }
 
-    /// Takes a sample that is believed into a minimum that remembers for `window`.
+    /// Takes a trusted sample into a minimum that remembers for `window`.
     #[inline]
     pub fn update(&mut self, window: Duration, now: Instant, rtt: Duration) {
         self.window.update(window, now, rtt);
     }
 
-    /// A sample that is not believed by itself. Of two that agree the longer one counts, and is trusted from then on. `doubt` is
-    /// the first of them, which its owner keeps beside other things that few connections have.
+    /// Takes a sample that is not trusted on its own. Of two that agree the longer one counts, and is trusted from then on.
+    /// `doubt` is the first of them, which its owner keeps with other state that few connections need.
     pub fn weigh(&mut self, doubt: &mut Option<Candidate>, window: Duration, now: Instant, rtt: Duration) -> Trust {
         let Some(first) = doubt.filter(|first| now.since(first.at) <= window) else {
             *doubt = Some(Candidate { at: now, rtt });
             return Trust::Doubted;
         };
         if first.at + rtt > now {
-            // Sent before the first was taken: it may owe its sample to the same ACK, or the same mistake.
+            // Sent before the first was taken: the same ACK, or the same error, may have caused it.
             return Trust::Doubted;
         }
         let agreed = first.rtt.max(rtt);
@@ -85,9 +85,9 @@ pub(super) struct Candidate {
     pub rtt: Duration,
 }
 
-/// A running minimum over a window in constant space, after Kathleen Nichols: the best value, the best one since it, and
-/// the best since that, so that when the best grows too old a younger one stands ready. The stand-ins are renewed in the
-/// second quarter and the second half of the window, so that they are not all from its beginning.
+/// A running minimum over a window in constant space, after Kathleen Nichols: the best value, the best one since it, and the best
+/// since that, so that a younger one is ready when the best grows too old. The candidates are renewed in the second quarter and
+/// the second half of the window, so that not all of them are from its beginning.
 #[derive(Clone, Debug)]
 struct WindowedMin {
     best: [Candidate; 3],
@@ -145,7 +145,7 @@ mod tests {
     }
     const LONG: Duration = Duration::from_secs(300);
 
-    /// What is left of these samples, each of so many milliseconds and taken then.
+    /// Returns the minimum after these samples, each with its value in milliseconds and its time.
     fn least(mut min: MinRtt, mut doubt: Option<Candidate>, samples: &[(u64, u64)]) -> Option<Duration> {
         for &(now, rtt) in samples {
             if min.doubts(ms(rtt)) {

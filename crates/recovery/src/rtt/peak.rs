@@ -1,33 +1,33 @@
-//! The greatest variation of a round trip, which the timeout is computed from where a profile asks for it.
+//! The greatest variation of a round trip, from which the timeout is computed where a profile asks for it.
 //!
-//! Owns: that peak and the round it belongs to. RFC 6298 §2.3 computes the timeout from the smoothed variation, which a
-//! flight of many samples makes forget a whole round trip within milliseconds. A peak is raised by one sample and sinks by
-//! a quarter of the distance once per round trip.
+//! Owns: that peak and the round it belongs to. RFC 6298 §2.3 computes the timeout from the smoothed variation, which in a flight
+//! of many samples forgets a whole round trip within milliseconds. One sample can raise the peak; it decays by a quarter of the
+//! distance once per round trip.
 
 use base::{Duration, SeqNum, SeqRange};
 
 /// Weight of the variation in the timeout (RFC 6298 §2.3, `K`).
 const K: u32 = 4;
 
-/// All values are four times a variation, as the timeout adds them to the smoothed RTT.
+/// All values are four times a variation, because the timeout adds that to the smoothed RTT.
 #[derive(Clone, Debug)]
 pub(super) struct Peak {
     /// What the timeout adds.
     pub held: Duration,
-    /// Greatest of the present round.
+    /// Greatest value of the current round.
     round: Duration,
     /// The round is over once this was acknowledged.
     round_end: SeqNum,
 }
 
 impl Peak {
-    /// After the first sample, whose variation is half of it.
+    /// Starts after the first sample, whose variation is half of it.
     pub fn new(floor: Duration, rttvar: Duration, flight: SeqRange) -> Self {
         let held = (rttvar * K).max(floor);
         Self { held, round: held, round_end: flight.end }
     }
 
-    /// Takes the smoothed variation after a sample; `flight` is what was sent and not acknowledged before it.
+    /// Takes the smoothed variation after a sample; `flight` is the unacknowledged data before it.
     pub fn on_variation(&mut self, floor: Duration, rttvar: Duration, flight: SeqRange) {
         self.round = self.round.max(rttvar * K);
         self.held = self.held.max(self.round);
@@ -39,7 +39,7 @@ impl Peak {
     }
 }
 
-/// The mean of variations moved by `deviation` of a sample: a quarter of the way, but by an eighth of that when a sample
+/// Moves the mean of variations by the `deviation` of a sample: a quarter of the way, but only an eighth of that when a sample
 /// *below* the mean RTT would raise it, since a path that becomes faster needs no longer timeout.
 pub(super) fn smoothed(rttvar: Duration, srtt: Duration, sample: Duration) -> Duration {
     let deviation = srtt.abs_diff(sample);
@@ -74,7 +74,7 @@ mod tests {
         let mut peak = Peak::new(FLOOR, ms(10), flight(1, 1));
         peak.on_variation(FLOOR, ms(150), flight(1, 10_001));
         assert_eq!(peak.held, ms(600));
-        // The same round: what follows is smaller, and changes nothing.
+        // The same round: the next values are smaller, and change nothing.
         peak.on_variation(FLOOR, ms(5), flight(2, 10_001));
         assert_eq!(peak.held, ms(600), "the round of the peak itself has just ended");
         peak.on_variation(FLOOR, ms(5), flight(10_002, 20_001));

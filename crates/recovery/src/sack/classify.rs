@@ -1,15 +1,15 @@
 //! Separates selective acknowledgements from duplicate reports and from invalid blocks (RFC 2883 §4, §5).
 //!
-//! One pure function behind one function pointer, so that a faulty check of some shipped TCP is another function.
-//! Deviation: a duplicate report that reaches further back than the largest window the peer ever offered is refused;
-//! nothing that old can be a copy from this flight.
+//! One pure function behind one function pointer, so that the faulty check of a shipped TCP is another function.
+//! Deviation: a duplicate report that reaches further back than the largest window the peer ever offered is rejected; data that
+//! old cannot be a copy from this flight.
 
 use base::{Bytes, SeqNum, SeqRange};
 
 /// A block as the option carries it: first number inside, first number behind.
 pub type SackBlock = SeqRange;
 
-/// What the check of one block may know.
+/// The inputs of the check of one block.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockCx {
     /// The acknowledgement number of the segment that carries the block.
@@ -33,27 +33,27 @@ pub enum BlockClass {
     Sack,
     /// Data arrived twice.
     Dsack,
-    /// Nothing that may be believed, or nothing new.
+    /// Invalid, or without news.
     Reject(RejectReason),
 }
 
-/// Why a block is refused.
+/// Why a block is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RejectReason {
     /// Its end is not behind its start.
     Empty,
-    /// It reports what was never sent.
+    /// It reports data that was never sent.
     BeyondSent,
-    /// Below the cumulative ACK, but not where a duplicate report stands, or partly above it.
+    /// Below the cumulative ACK, but not at the position of a duplicate report, or partly above it.
     BelowAck,
-    /// All of it was acknowledged by an earlier segment that this one was overtaken by.
+    /// An earlier segment, which overtook this one, acknowledged all of it.
     Stale,
-    /// A duplicate report from before the largest window.
+    /// A duplicate report that reaches back further than the largest window.
     TooOld,
 }
 
 impl BlockClass {
-    /// Name for traces: what the block is taken for, or why it is refused.
+    /// Returns the name for traces: the block's class, or the reason for its rejection.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sack => "sack",
@@ -76,8 +76,8 @@ pub type ClassifyBlock = fn(SackBlock, &BlockCx) -> BlockClass;
 //# A first block inside the second one is a duplicate report.
 //= specs/rfc2883.md#sender
 //# An overtaken segment's blocks are judged by its own acknowledgement number, not by SND.UNA.
-/// The check of RFC 2883 §4: a first block is a duplicate report when it lies below the segment's own acknowledgement, its
-/// end included, or inside the second block.
+/// The check of RFC 2883 §4: a first block is a duplicate report if it lies below the segment's own acknowledgement, its end
+/// included, or inside the second block.
 pub fn rfc2883(block: SackBlock, cx: &BlockCx) -> BlockClass {
     if block.is_empty() {
         return BlockClass::Reject(RejectReason::Empty);
@@ -85,8 +85,8 @@ pub fn rfc2883(block: SackBlock, cx: &BlockCx) -> BlockClass {
     if block.end.after(cx.snd_nxt) {
         return BlockClass::Reject(RejectReason::BeyondSent);
     }
-    // Against the segment's own ACK: a segment that was overtaken reports duplicates relative to what it acknowledged,
-    // and its genuine blocks may lie below SND.UNA by now.
+    // Compares with the segment's own ACK: an overtaken segment reports duplicates relative to its own acknowledgement, and its
+    // genuine blocks may lie below SND.UNA by now.
     if block.start.before(cx.seg_ack) {
         if cx.position > 0 || block.end.after(cx.seg_ack) {
             return BlockClass::Reject(RejectReason::BelowAck);
@@ -182,7 +182,7 @@ mod tests {
     //# An overtaken segment's blocks are judged by its own acknowledgement number, not by SND.UNA.
     #[test]
     fn an_overtaken_ack_is_judged_by_its_own_number() {
-        // SND.UNA has moved to 6000 since; the block lies below it and yet is not a duplicate report.
+        // SND.UNA has moved to 6000 since; the block lies below it but is no duplicate report.
         let cx = BlockCx {
             seg_ack: SeqNum(4000),
             snd_una: SeqNum(6000),

@@ -1,8 +1,8 @@
 //! For tests: every block that an ACK can carry in a small sequence space, and on which of them a check disagrees with
 //! RFC 2883.
 //!
-//! The space is a stretch of twelve numbers with the wrap in its middle; a block's ends, the segment's ACK, `SND.UNA` and
-//! `SND.NXT` take all its values. Only ACKs that an endpoint would look at count: of what was sent, late ones included.
+//! The space has twelve numbers with the wrap in its middle; a block's ends, the segment's ACK, `SND.UNA` and `SND.NXT` take all
+//! values. Only ACKs that an endpoint would process count: those for sent data, including late ones.
 
 use super::{BlockClass, BlockCx, ClassifyBlock, SackBlock, rfc2883};
 use base::SeqNum;
@@ -17,7 +17,7 @@ fn numbers() -> impl Iterator<Item = SeqNum> + Clone {
     (0..SPACE).map(|offset| ORIGIN + offset)
 }
 
-/// Where a block stands in the option.
+/// Returns the positions that a block can have in the option.
 fn places(block: SackBlock) -> [(usize, Option<SackBlock>); 4] {
     let beside = SackBlock::new(block.end, block.end + 1);
     [(0, None), (0, Some(block)), (0, Some(beside)), (1, None)]
@@ -37,7 +37,7 @@ pub fn every_block(mut check: impl FnMut(SackBlock, &BlockCx)) {
     }
 }
 
-/// A refusal is a refusal, whatever its reason.
+/// Names a class; all reasons for a rejection count alike.
 pub fn kind(class: BlockClass) -> &'static str {
     match class {
         BlockClass::Sack => "SACK",
@@ -74,7 +74,7 @@ fn right(block: SackBlock, cx: &BlockCx) -> &'static str {
     }
 }
 
-/// The table of disagreements, a line for each relation between block and ACK in which there is one.
+/// Returns the table of disagreements, one line per relation between block and ACK that has one.
 pub fn differences(name: &str, check: ClassifyBlock) -> String {
     let mut relations: BTreeMap<_, (u32, BTreeMap<_, u32>)> = BTreeMap::new();
     let (mut all, mut differing) = (0u32, 0u32);
@@ -88,7 +88,7 @@ pub fn differences(name: &str, check: ClassifyBlock) -> String {
             *classes.entry((rfc, found)).or_default() += 1;
         }
     });
-    let mut text = format!("{differing} of {all} blocks are told apart wrongly by {name}\n\n");
+    let mut text = format!("{differing} of {all} blocks are classified wrongly by {name}\n\n");
     let head = ["block", "left edge", "right edge", "rfc2883", "found", "blocks", "of"];
     let mut line = |cells: [&str; 7]| {
         let [place, left, right, rfc, found, blocks, of] = cells;

@@ -1,6 +1,6 @@
-//! One acknowledgement against the board: the cumulative part first, then its SACK blocks (RFC 2018 §5).
+//! Applies one acknowledgement to the board: the cumulative part first, then its SACK blocks (RFC 2018 §5).
 //!
-//! Cost: each record that is newly delivered is touched once; a block that repeats known ranges touches none.
+//! Cost: each newly delivered record is visited once; a block that repeats known ranges visits none.
 
 use super::record::Counted;
 use super::{Delivered, Flight, Mark, NewestDelivered};
@@ -41,7 +41,7 @@ impl Flight {
         self.ranges.forget_below(ack);
     }
 
-    /// The ACK ends inside the front record: what it covers is delivered, the rest stays as it was.
+    /// Handles an ACK that ends inside the front record: the covered part is delivered, the rest stays.
     fn trim_front(&mut self, ack: SeqNum, out: &mut Delivered) {
         self.visit();
         let record = &mut self.ring[0];
@@ -68,7 +68,7 @@ impl Flight {
 
     //= specs/rfc2018.md#sender
     //# The sender remembers which of its segments were SACKed.
-    /// Marks the records that lie wholly inside a stretch without SACKed ones; returns what they cover together.
+    /// Marks the records that lie wholly inside a gap between SACKed ones; returns their total bytes.
     fn sack_gap(&mut self, gap: SeqRange, out: &mut Delivered) -> Option<SeqRange> {
         let mut index = self.find(gap.start);
         if self.ring[index].start.before(gap.start) {
@@ -89,7 +89,7 @@ impl Flight {
         start.before(end).then(|| SeqRange::new(start, end))
     }
 
-    /// Takes a record out of the count of its mark and, unless it had been before, reports it delivered.
+    /// Removes a record from the count of its mark and, unless it was delivered before, reports it delivered.
     #[inline]
     fn leave_mark(&mut self, index: usize, out: &mut Delivered) {
         let segment = self.view(index);
@@ -107,7 +107,7 @@ impl Flight {
         if self.ring[index].counted == Counted::No {
             out.delivered += len;
         } else if segment.retransmits == 0 {
-            // Delivered long ago and taken back since: it says nothing about the path now.
+            // Delivered long ago and later reneged: it says nothing about the current path.
             return;
         }
         out.batch.push(segment);

@@ -1,27 +1,28 @@
-//! Whether a segment overtook others: a SACKed run that is not longer than the gap beneath it came by a shorter way.
+//! Detects whether a segment overtook others: a SACKed run no longer than the gap below it came by a shorter route.
 //!
-//! Behind a loss, or a segment that is late, whatever follows arrives in order, and what is SACKed above the gap soon
-//! outgrows it. A segment that took a short cut stands alone, far ahead of all that left before it. Its round trip is not
-//! the path's, and neither a minimum nor an average of round trips should know it.
+//! After a loss, or a late segment, the next segments arrive in order, and the SACKed data above the gap soon outgrows it. A
+//! segment that took a shorter route is alone, far ahead of all earlier ones. Its round trip is not the path's, and neither a
+//! minimum nor an average of round trips should include it.
 //!
-//! The first segment behind a loss looks the same, as does each where every second one is lost. That costs a sample or two.
+//! The first segment after a loss looks the same, and so does each one where every second one is lost. That costs a sample or
+//! two.
 
 use super::{Delivered, Flight, Scoreboard};
 use base::SeqNum;
 
-/// How the segment sent last among those that one ACK delivered arrived.
+/// How the segment sent last arrived, among those that one ACK delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrival {
-    /// Behind what left before it, as far as that arrives at all.
+    /// After earlier segments, unless those are lost.
     #[default]
     InTurn,
-    /// Ahead of what left before it.
+    /// Ahead of earlier segments.
     Overtaking,
 }
 
 impl Scoreboard {
-    /// Judges the segment sent last among those that the ACK just applied delivered. Costs a search among the SACKed ranges,
-    /// and nothing while there are none.
+    /// Judges the segment sent last among those that the current ACK delivered. Costs a search among the SACKed ranges, and
+    /// nothing if there are none.
     #[inline]
     pub fn arrival_of_newest(&self, delivered: &Delivered) -> Arrival {
         match (self.flight(), delivered.newest) {

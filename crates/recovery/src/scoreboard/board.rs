@@ -1,6 +1,6 @@
-//! The board as everyone else sees it: a flight while there is one, and the place to go on from while there is none.
+//! The board's public side: a flight while there is one, otherwise the position from which to continue.
 //!
-//! Connections are many and mostly at rest: one whose flight was acknowledged gives back all the memory it took.
+//! Most connections are idle: one whose flight was acknowledged releases all its memory.
 
 use super::{Delivered, Flight, SegmentId, SentSegment};
 use crate::rate_sample::RateStamp;
@@ -8,7 +8,7 @@ use base::{Bytes, Instant, SeqNum, SeqRange};
 
 //= specs/rfc8985.md#prerequisites
 //# The sender keeps a SACK scoreboard for each connection.
-/// The sender's record of its flight. Owner of `pipe`, of every mark, and of the SACKed ranges.
+/// The sender's record of its flight. Owns `pipe`, every mark, and the SACKed ranges.
 #[derive(Clone, Debug)]
 pub struct Scoreboard {
     flight: Option<Box<Flight>>,
@@ -21,7 +21,7 @@ pub struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// A board on which nothing was sent yet; `iss` is the first number that will be. Allocates nothing.
+    /// Creates a board before anything is sent; `iss` is the first sequence number. Allocates nothing.
     pub fn new(iss: SeqNum) -> Self {
         Self { flight: None, next: 0, nxt: iss, visited: 0 }
     }
@@ -31,7 +31,7 @@ impl Scoreboard {
         self.flight.as_deref()
     }
 
-    /// New data left: at most one segment, starting where the last one ended. A FIN counts as one byte.
+    /// Records new data: at most one segment, starting where the last one ended. A FIN counts as one byte.
     ///
     /// `stamp.pipe` is what was in flight before; the record keeps it with this segment included.
     #[inline]
@@ -40,16 +40,16 @@ impl Scoreboard {
         self.flight.get_or_insert_with(|| Box::new(Flight::new(next, nxt))).on_sent(range, tsval, stamp, now)
     }
 
-    /// A record was sent again: it is Outstanding and, in send order, the newest.
+    /// Records a retransmission: the record is Outstanding and the newest in send order.
     pub fn on_retransmitted(&mut self, id: SegmentId, tsval: u32, stamp: RateStamp, now: Instant) {
         let flight = self.flight.as_mut().expect("only what is on the board can be retransmitted");
         flight.on_retransmitted(id, tsval, stamp, now);
     }
 
-    /// Takes an acknowledgement of everything before `ack`, with genuine SACK blocks (D-SACKs are separated before).
+    /// Applies an acknowledgement of everything before `ack`, with genuine SACK blocks (the caller has removed D-SACKs).
     ///
-    /// Clears `out` and fills it. Numbers below what was acknowledged already, or beyond what was sent, are ignored in
-    /// blocks; an `ack` beyond what was sent is the caller's mistake.
+    /// Clears `out` and fills it. Ignores numbers in blocks below what was already acknowledged, or beyond what was sent; an
+    /// `ack` beyond what was sent is a bug in the caller.
     #[inline]
     pub fn apply(&mut self, ack: SeqNum, blocks: &[SeqRange], out: &mut Delivered) {
         out.clear();
@@ -64,44 +64,44 @@ impl Scoreboard {
         }
     }
 
-    /// Gives an Outstanding record up for lost: it leaves `pipe` and waits for retransmission. Returns its bytes, or
-    /// zero when it is not Outstanding.
+    /// Marks an Outstanding record lost: it leaves `pipe` and waits for retransmission. Returns its bytes, or zero if it is not
+    /// Outstanding.
     pub fn mark_lost(&mut self, id: SegmentId) -> Bytes {
         self.flight.as_mut().map_or(0, |flight| flight.mark_lost(id))
     }
 
-    /// The receiver took its selective acknowledgements back (RFC 2018 §8): everything SACKed is Outstanding again, as it
-    /// was sent. Costs O(window); used at a timeout only.
+    /// Handles a receiver that reneged (RFC 2018 §8): all SACKed data is Outstanding again, as it was sent. Costs O(window); used
+    /// only at a timeout.
     pub fn clear_sacked(&mut self) {
         if let Some(flight) = &mut self.flight {
             flight.clear_sacked();
         }
     }
 
-    /// An episode was undone: what it gave up for lost and did not send again is Outstanding. Costs O(window).
+    /// Undoes an episode's marks: data marked lost and not retransmitted is Outstanding again. Costs O(window).
     pub fn unmark_lost(&mut self) {
         if let Some(flight) = &mut self.flight {
             flight.unmark_lost();
         }
     }
 
-    /// Segments may have `size` bytes at most from now on: what is not SACKed and longer is cut, and the first `most` bytes of
-    /// it are lost without a line in the log; behind the last byte, a FIN may go with it (`fin` is 1 then). Returns the bytes
-    /// newly marked lost. Costs O(window); used when the path's MTU shrinks only.
+    /// Limits segments to `size` bytes from now on: longer ones that are not SACKed are split, and their first `most` bytes are
+    /// lost without an entry in the log; a FIN may follow the last byte (`fin` is 1 then). Returns the bytes newly marked lost.
+    /// Costs O(window); used only when the path's MTU shrinks.
     pub fn recut(&mut self, size: Bytes, fin: u32, most: Bytes) -> Bytes {
         assert!(size > 0, "a segment must hold at least one byte");
         self.flight.as_mut().map_or(0, |flight| flight.recut(size, fin, most))
     }
 
-    /// Bytes of the flight that are to be taken for departed although no mark says so: what duplicate ACKs of a peer
-    /// without SACK prove (RFC 5681 §3.2 inflates the window instead).
+    /// Sets the bytes of the flight that count as departed although no mark says so: duplicate ACKs of a peer without SACK prove
+    /// them (RFC 5681 §3.2 inflates the window instead).
     pub fn set_departed(&mut self, bytes: Bytes) {
         if let Some(flight) = &mut self.flight {
             flight.departed = bytes;
         }
     }
 
-    /// An episode of fast recovery begins: `HighRxt` returns to the cumulative ACK.
+    /// Begins an episode of fast recovery: `HighRxt` returns to the cumulative ACK.
     pub fn begin_episode(&mut self) {
         if let Some(flight) = &mut self.flight {
             flight.begin_episode();
@@ -109,23 +109,23 @@ impl Scoreboard {
     }
 }
 
-/// What is in flight, and what became of it.
+/// Queries about the flight.
 impl Scoreboard {
-    /// Bytes in flight, as far as is known.
+    /// Returns the bytes that are presumably in flight.
     #[inline]
     pub fn pipe(&self) -> Bytes {
         self.flight().map_or(0, Flight::pipe)
     }
-    /// `pipe` from scratch, for checkers; costs O(window).
+    /// Recomputes `pipe` from scratch, for checkers; costs O(window).
     pub fn recount_pipe(&self) -> Bytes {
         self.flight().map_or(0, Flight::recount_pipe)
     }
-    /// The record of that name, while it is on the board.
+    /// Returns the record with that name, while it is on the board.
     #[inline]
     pub fn get(&self, id: SegmentId) -> Option<SentSegment> {
         self.flight()?.get(id)
     }
-    /// What the rate sampler knew at the latest transmission of a record.
+    /// Returns the rate sampler's stamp of a record's latest transmission.
     #[inline]
     pub fn stamp(&self, id: SegmentId) -> Option<RateStamp> {
         let flight = self.flight()?;
@@ -162,7 +162,7 @@ impl Scoreboard {
     pub fn sacked_bytes(&self) -> Bytes {
         self.flight().map_or(0, |flight| flight.sacked)
     }
-    /// What [`Self::set_departed`] said last, while there is a flight.
+    /// Returns the last value of [`Self::set_departed`], while there is a flight.
     #[inline]
     pub fn departed_bytes(&self) -> Bytes {
         self.flight().map_or(0, |flight| flight.departed)
@@ -172,12 +172,12 @@ impl Scoreboard {
     pub fn sacked_segments(&self) -> u32 {
         self.flight().map_or(0, |flight| flight.sacked_segments)
     }
-    /// Segments in flight, as far as marks say.
+    /// Returns the segments in flight according to the marks.
     #[inline]
     pub fn outstanding_segments(&self) -> u32 {
         self.flight().map_or(0, |flight| flight.outstanding_segments)
     }
-    /// Bytes given up for lost and not yet retransmitted.
+    /// Returns the bytes marked lost and not yet retransmitted.
     #[inline]
     pub fn lost_bytes(&self) -> Bytes {
         self.flight().map_or(0, |flight| flight.lost)
@@ -192,7 +192,7 @@ impl Scoreboard {
     pub fn highest_sacked(&self) -> Option<SeqNum> {
         self.flight()?.ranges.last().map(|range| range.end)
     }
-    /// Whether everything sent was cumulatively acknowledged.
+    /// Returns whether everything sent was cumulatively acknowledged.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.flight.is_none()
@@ -202,7 +202,7 @@ impl Scoreboard {
     pub fn len(&self) -> usize {
         self.flight().map_or(0, |flight| flight.ring.len())
     }
-    /// Records touched since the board was made: what the tests of cost per ACK count.
+    /// Returns the records visited since the board was made: the tests of cost per ACK count them.
     pub fn visited(&self) -> u64 {
         u64::from(self.visited) + self.flight().map_or(0, |flight| flight.visited.get())
     }
@@ -217,14 +217,15 @@ impl Scoreboard {
     }
 }
 
-/// What is to be sent again.
+/// Queries about retransmissions.
 impl Scoreboard {
     /// The lowest record that waits for retransmission.
     #[inline]
     pub fn next_lost(&mut self) -> Option<SentSegment> {
         self.flight.as_mut()?.next_lost()
     }
-    /// What was marked lost since the log was last cleared, each as it was sent. What is acknowledged in full leaves no log.
+    /// Returns the segments marked lost since the log was last cleared, each as it was sent. A flight acknowledged in full leaves
+    /// no log.
     #[inline]
     pub fn lost_log(&self) -> &[(SentSegment, RateStamp)] {
         self.flight().map_or(&[], |flight| &flight.lost_log)
@@ -236,8 +237,8 @@ impl Scoreboard {
             flight.lost_log.clear();
         }
     }
-    /// The lowest record that starts at or after `from`, ends at or before `end` and is not SACKed. Skips SACKed ranges
-    /// without touching them.
+    /// Returns the lowest record that starts at or after `from`, ends at or before `end` and is not SACKed. Skips SACKed ranges
+    /// without visiting their records.
     pub fn next_unsacked(&self, from: SeqNum, end: SeqNum) -> Option<SentSegment> {
         self.flight()?.next_unsacked(from, end)
     }

@@ -1,9 +1,9 @@
-//! The scoreboard: what was sent and what became of it (RFC 2018 §5, RFC 6675 §4, RFC 8985 §6.1).
+//! The scoreboard: which segments were sent and what happened to them (RFC 2018 §5, RFC 6675 §4, RFC 8985 §6.1).
 //!
-//! A ring of records in sequence order (found by position, or by binary search) with send-order links through it. One
-//! record per segment of at most one SMSS, also inside a TSO burst, so only a path that becomes narrower splits any in
-//! mid-ring; the front record is trimmed by a cumulative ACK that ends inside it. A SACK block that covers part of a record marks nothing
-//! until a later one covers it all.
+//! A ring of records in sequence order (found by position, or by binary search) with send-order links through it. One record per
+//! segment of at most one SMSS, also inside a TSO burst, so only a path that becomes narrower splits records in the middle; a
+//! cumulative ACK that ends inside the front record trims it. A SACK block that covers part of a record marks nothing until a
+//! later one covers all of it.
 //!
 //! `board` is the face, and all that is left while nothing is in flight; `segment` is a record as others see it, `record` as it
 //! is kept; `sent` appends and links, `apply` takes ACKs, `pipe` marks losses and counts, `next_seg` answers RFC 6675's
@@ -34,7 +34,7 @@ use ranges::Ranges;
 use record::{NIL, Record, Rescue};
 use std::collections::{BinaryHeap, VecDeque};
 
-/// What was sent and is not cumulatively acknowledged; at least one record.
+/// Data that was sent and is not cumulatively acknowledged; at least one record.
 #[derive(Clone, Debug)]
 struct Flight {
     /// Records in sequence order; the front one is number `base`.
@@ -53,10 +53,10 @@ struct Flight {
     sacked_segments: u32,
     /// Records in the send-order list.
     outstanding_segments: u32,
-    /// Bytes that duplicate ACKs without SACK show to have left the network.
+    /// Bytes that, according to duplicate ACKs without SACK, have left the network.
     departed: Bytes,
     ranges: Ranges,
-    /// Lost records, lowest first; stale entries, whose record is not Lost any more, are dropped when they come up.
+    /// Lost records, lowest first; a stale entry, whose record is no longer Lost, is dropped when it is reached.
     lost_queue: BinaryHeap<Reverse<u64>>,
     lost_log: Vec<(SentSegment, RateStamp)>,
     high_rxt: SeqNum,
@@ -69,11 +69,11 @@ struct Flight {
 pub struct NewestDelivered {
     /// Its latest transmission.
     pub xmit: Xmit,
-    /// What the rate sampler knew at that transmission.
+    /// The rate sampler's stamp of that transmission.
     pub stamp: RateStamp,
 }
 
-/// What one ACK delivered. The endpoint keeps one while there is a flight and lends it, so that no ACK of many allocates.
+/// What one ACK delivered. The endpoint keeps one during a flight and lends it out, so that most ACKs allocate nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Delivered {
     /// Bytes the cumulative acknowledgement advanced by.
@@ -86,7 +86,7 @@ pub struct Delivered {
     pub batch: Vec<SentSegment>,
     /// The one of the batch that was sent last.
     pub newest: Option<NewestDelivered>,
-    /// Bytes of the largest one: the path takes so much.
+    /// Bytes of the largest one: evidence of what the path carries.
     pub largest: Bytes,
     /// Departure of the one sent last among those never retransmitted.
     newest_original: Option<Instant>,
@@ -95,9 +95,9 @@ pub struct Delivered {
 impl Delivered {
     //= specs/rfc6298.md#taking-samples
     //# A segment that was retransmitted gives no RTT sample, unless a timestamp tells which copy was acknowledged.
-    /// The RTT that this ACK measures under Karn's rule (RFC 6298 §3): that of the newly delivered segment sent last, if it
-    /// was sent only once. When it was a retransmission, the ACK may have waited for it, and what it covers besides
-    /// arrived long ago.
+    /// Returns the RTT that this ACK measures under Karn's rule (RFC 6298 §3): that of the newly delivered segment sent last, if
+    /// it was sent only once. If it was a retransmission, the ACK may have waited for it, and the rest of what it covers arrived
+    /// long ago.
     pub fn rtt_sample(&self, now: Instant) -> Option<Duration> {
         let original = self.newest_original?;
         self.newest.is_none_or(|newest| newest.xmit.at <= original).then(|| now.since(original))
@@ -116,7 +116,7 @@ impl Delivered {
 }
 
 impl Flight {
-    /// Nothing yet; the first record will have number `base` and start at `nxt`.
+    /// Creates an empty flight; the first record will have number `base` and start at `nxt`.
     fn new(base: u64, nxt: SeqNum) -> Self {
         Self {
             ring: VecDeque::new(),

@@ -1,7 +1,7 @@
-//! What RFC 6675 §4 (NextSeg) asks of the board beyond its loss marks: rules 3 and 4.
+//! RFC 6675 §4 (NextSeg) beyond the loss marks: rules 3 and 4.
 //!
-//! Rule 1 is `next_lost`, rule 2 (new data) is the endpoint's. Segments are whole records; `HighRxt` and `RescueRxt` are
-//! kept as the number behind the retransmitted segment.
+//! Rule 1 is `next_lost`, the endpoint implements rule 2 (new data). Segments are whole records; `HighRxt` and `RescueRxt` are
+//! stored as the number behind the retransmitted segment.
 
 use super::record::Rescue;
 use super::{Flight, Mark, SegmentId, SentSegment};
@@ -16,7 +16,7 @@ impl Flight {
 
     pub(super) fn note_retransmission(&mut self, id: SegmentId, end: SeqNum) {
         if self.rescue == Rescue::Spent(id) {
-            // The rescue leaves HighRxt alone, or rule 3 would take everything below for repaired.
+            // The rescue does not change HighRxt, or rule 3 would count everything below as repaired.
             return;
         }
         self.high_rxt = self.high_rxt.max(end);
@@ -25,7 +25,7 @@ impl Flight {
         }
     }
 
-    /// What rule 3 and the detectors look for: the first whole record in a gap between SACKed ranges.
+    /// The target of rule 3 and the detectors: the first whole record in a gap between SACKed ranges.
     pub fn next_unsacked(&self, from: SeqNum, end: SeqNum) -> Option<SentSegment> {
         let gap = self.ranges.next_gap(from.max(self.una), end.min(self.nxt))?;
         let mut index = self.find(gap.start);

@@ -1,7 +1,7 @@
-//! Loss marks, the queue of what waits for retransmission, and `pipe` (RFC 6675 §4, SetPipe).
+//! Loss marks, the queue of records that wait for retransmission, and `pipe` (RFC 6675 §4, SetPipe).
 //!
-//! Deviation: `pipe` counts a record once. RFC 6675 counts the original and the copy of what NextSeg's rules 3 and 4
-//! retransmit without believing it lost; one record has one mark here, and at most one such copy leaves per hole.
+//! Deviation: `pipe` counts a record once. RFC 6675 counts both original and copy of a segment that NextSeg's rules 3 and 4
+//! retransmit without marking it lost; here one record has one mark, and at most one such copy leaves per hole.
 
 use super::record::Counted;
 use super::{Flight, Mark, SegmentId, SentSegment};
@@ -26,7 +26,7 @@ impl Flight {
 
     //= specs/rfc8985.md#loss-detection
     //# A segment marked lost is not judged again until it was retransmitted.
-    /// Takes a record out of the send order and puts it into the queue and the log; returns its bytes.
+    /// Moves a record from the send order to the queue and the log; returns its bytes.
     pub fn mark_lost(&mut self, id: SegmentId) -> Bytes {
         let Some(index) = self.index(id).filter(|&index| self.ring[index].mark == Mark::Outstanding) else { return 0 };
         self.unlink(id.0);
@@ -58,7 +58,7 @@ impl Flight {
         None
     }
 
-    /// Everything SACKed is Outstanding again.
+    /// Makes everything SACKed Outstanding again.
     pub fn clear_sacked(&mut self) {
         self.outstanding += self.sacked;
         (self.sacked, self.sacked_segments) = (0, 0);
@@ -70,7 +70,7 @@ impl Flight {
         self.relink();
     }
 
-    /// Everything Lost is Outstanding again, as it was sent: it was late, as an undone episode has shown.
+    /// Makes everything Lost Outstanding again, as it was sent: the undone episode has shown that it was late.
     pub fn unmark_lost(&mut self) {
         if self.lost == 0 {
             return;
@@ -84,13 +84,13 @@ impl Flight {
         self.relink();
     }
 
-    /// Builds the send order anew.
+    /// Rebuilds the send order.
     pub(super) fn relink(&mut self) {
         let mut sent: Vec<u64> = (0..self.ring.len())
             .filter(|&index| self.ring[index].mark == Mark::Outstanding)
             .map(|index| self.base + index as u64)
             .collect();
-        // Among equal times the order of numbers is the order of names.
+        // Among equal times the order of numbers is the order of ids.
         sent.sort_by_key(|&id| (self.ring[self.at(id)].sent_at, id));
         (self.oldest, self.newest) = (super::NIL, super::NIL);
         self.outstanding_segments = 0;

@@ -1,8 +1,8 @@
 //! The SACKed ranges: sorted, disjoint, never touching (RFC 6675 §4 counts *discontiguous* ranges).
 //!
-//! A balanced tree, because the peer chooses the order in which ranges appear: in a sorted array, ranges that come from the
-//! top move all others each time. The tree is ordered by positions that never wrap; sequence numbers become positions on the
-//! way in and numbers again on the way out.
+//! A balanced tree, because the peer chooses the order in which ranges appear: in a sorted array, each range inserted from the
+//! top down would move all others. The tree is ordered by positions that never wrap; sequence numbers become positions on input
+//! and numbers again on output.
 
 use base::{SeqNum, SeqRange};
 use core::cell::Cell;
@@ -16,7 +16,7 @@ pub(super) struct Ranges {
     /// The cumulative ACK and its position.
     floor: SeqNum,
     floor_at: u64,
-    /// Steps through the tree, as its height bounds them.
+    /// Steps through the tree, bounded by its height.
     steps: Cell<u64>,
 }
 
@@ -25,7 +25,7 @@ impl Ranges {
         Self { map: BTreeMap::new(), floor, floor_at: 0, steps: Cell::new(0) }
     }
 
-    /// The position of a number at or above the cumulative ACK.
+    /// Returns the position of a number at or above the cumulative ACK.
     #[inline]
     fn at(&self, seq: SeqNum) -> u64 {
         self.floor_at + u64::from(seq.distance_from(self.floor))
@@ -57,7 +57,7 @@ impl Ranges {
         self.map.last_key_value().map(|entry| self.range(entry))
     }
 
-    /// The range in which `end` is the end of a segment, and the next one below it.
+    /// Returns the range in which a segment ends at `end`, and the next one below it.
     pub fn ending_in(&self, end: SeqNum) -> Option<(SeqRange, Option<SeqRange>)> {
         if self.map.is_empty() || end.before(self.floor) {
             return None;
@@ -100,7 +100,7 @@ impl Ranges {
         Some(self.range((&start, &behind)))
     }
 
-    /// Adds a range, merging it with what it overlaps or touches.
+    /// Adds a range, merging it with any it overlaps or touches.
     pub fn insert(&mut self, range: SeqRange) {
         self.count_search();
         let (mut start, mut behind) = (self.at(range.start), self.at(range.end));
@@ -122,7 +122,7 @@ impl Ranges {
         }
     }
 
-    /// Forgets everything below `ack`.
+    /// Removes everything below `ack`.
     #[inline]
     pub fn forget_below(&mut self, ack: SeqNum) {
         let floor_at = self.at(ack);

@@ -7,7 +7,7 @@ use base::{Bytes, Instant, SeqNum};
 /// No neighbour in the send-order list.
 pub(super) const NIL: u64 = u64::MAX;
 
-/// One segment. Links are numbers of records, which stay valid while the ring moves.
+/// One segment. Links are record numbers, which stay valid while the ring moves.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub start: SeqNum,
@@ -23,7 +23,7 @@ pub(super) struct Record {
     pub counted: Counted,
 }
 
-/// Whether a record's bytes were counted as delivered already: so they were when a SACK for them was taken back.
+/// Whether a record's bytes were already counted as delivered: they were if a SACK for them was later revoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counted {
     No,
@@ -53,7 +53,7 @@ impl Record {
     }
 }
 
-/// RFC 6675's `RescueRxt`: one rescue retransmission per episode, and none before the first retransmission was answered.
+/// RFC 6675's `RescueRxt`: one rescue retransmission per episode, and none before the first retransmission is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rescue {
     /// Nothing was retransmitted in this episode.

@@ -1,7 +1,8 @@
-//! A path that has become narrower: records that it does not take any more are cut anew (RFC 1191 §6.4).
+//! A path that has become narrower: splits records too large for it (RFC 1191 §6.4).
 //!
-//! They count as lost, because the path has dropped them, but stand in no log: a size that does not fit says nothing of
-//! congestion. How many is the caller's to bound, since the message that says so may be forged. Rare, and hence allowed to cost O(window): every record gets a new name, so that no stale one can be used.
+//! They count as lost, because the path has dropped them, but are not logged: a size that does not fit says nothing about
+//! congestion. The caller limits their number, since the message that reports the size may be forged. Rare, so O(window) is
+//! acceptable: every record gets a new name, so that stale ones cannot be used.
 
 use super::record::{Record, Rescue};
 use super::{Flight, Mark, SegmentId};
@@ -12,9 +13,9 @@ use std::collections::VecDeque;
 impl Flight {
     //= specs/rfc1191.md#a-smaller-path-mtu
     //# Segments that are larger than the path takes now are cut, and no more than an initial window of them is sent again at once.
-    /// Cuts what is not SACKed and longer than `size` bytes into pieces of at most that, and marks the first of them lost, up
-    /// to `most` bytes; neighbours that are cut are cut as one. The last piece of all may be longer by `fin`, the number that a
-    /// FIN occupies. Returns the bytes newly marked.
+    /// Splits unSACKed records longer than `size` bytes into pieces of at most that, and marks the first of them lost, up to
+    /// `most` bytes; neighbours that need splitting are joined first. The very last piece may be longer by `fin`, the number that
+    /// a FIN occupies. Returns the bytes newly marked.
     pub fn recut(&mut self, size: Bytes, fin: u32, most: Bytes) -> Bytes {
         let nxt = self.nxt;
         let longest = |end: SeqNum| size + if end == nxt { fin } else { 0 };
@@ -51,7 +52,7 @@ impl Flight {
         newly_lost
     }
 
-    /// Whatever names records is made anew.
+    /// Renews everything that refers to records by name.
     fn rename_after_recut(&mut self) {
         self.relink();
         let lost = self.ring.iter().zip(self.base..).filter(|(record, _)| record.mark == Mark::Lost);
@@ -68,7 +69,7 @@ struct Marking {
 }
 
 impl Marking {
-    /// What a piece of `len` bytes is from now on. Behind the first that is too much, no other is marked.
+    /// Returns the new mark of a piece of `len` bytes. After the first one that exceeds the limit, no other is marked.
     fn mark(&mut self, mark: Mark, len: Bytes) -> Mark {
         if mark != Mark::Outstanding {
             return mark;
@@ -82,7 +83,7 @@ impl Marking {
     }
 }
 
-/// Empties `run`, neighbours in sequence order under one mark, into pieces; a piece is as old as the record that it begins in.
+/// Empties `run`, neighbours in sequence order under one mark, into pieces; a piece is as old as its first record.
 fn cut_run(
     run: &mut Vec<Record>,
     longest: impl Fn(SeqNum) -> Bytes,

@@ -2,18 +2,18 @@
 
 use base::{Instant, SeqNum, SeqRange};
 
-/// Names a record for as long as it is on the board: its number since the connection began.
+/// Names a record while it is on the board: its number since the connection began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SegmentId(pub u64);
 
-/// What became of the latest transmission of a segment.
+/// The fate of a segment's latest transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// In flight, as far as is known; counted in `pipe`.
+    /// Presumably in flight; counted in `pipe`.
     Outstanding,
     /// Selectively acknowledged.
     Sacked,
-    /// Given up for lost and waiting to be retransmitted.
+    /// Marked lost and waiting for retransmission.
     Lost,
 }
 
@@ -34,7 +34,7 @@ impl Xmit {
     }
 }
 
-/// A record as the rest of the house sees it.
+/// A record as seen from outside the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentSegment {
     /// Its name.

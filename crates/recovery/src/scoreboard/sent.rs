@@ -1,7 +1,7 @@
 //! Transmissions: appending records, and the send-order list through them.
 //!
-//! The list is in RACK order (RFC 8985 §6.2: time, then sequence) and holds the Outstanding records only, so that the
-//! oldest thing still in doubt is always at its front.
+//! The list is in RACK order (RFC 8985 §6.2: time, then sequence) and holds only Outstanding records, so that the oldest one
+//! still in doubt is always at its front.
 
 use super::record::{Counted, NIL, Record};
 use super::{Flight, Mark, SegmentId, SentSegment};
@@ -40,7 +40,7 @@ impl Flight {
     //# Every transmission of a segment, first or repeated, records its time and takes back a loss mark.
     //= specs/rfc8985.md#transmission
     //# A segment that was ever retransmitted is remembered as such.
-    /// Puts a record at the end of the send order, whatever it was before.
+    /// Moves a record to the end of the send order, whatever its earlier state.
     pub fn on_retransmitted(&mut self, id: SegmentId, tsval: u32, stamp: RateStamp, now: Instant) {
         let index = self.index(id).expect("only what is on the board can be retransmitted");
         let (mark, end, len) = (self.ring[index].mark, self.ring[index].end, self.ring[index].len());
@@ -144,9 +144,9 @@ impl Flight {
         }
     }
 
-    /// Position of the record that contains `seq`, which must lie on the board.
+    /// Returns the position of the record that contains `seq`, which must lie on the board.
     ///
-    /// Segments of equal size stand where proportion says, so the first look usually finds it.
+    /// With segments of equal size interpolation gives the position, so the first probe usually hits.
     pub(super) fn find(&self, seq: SeqNum) -> usize {
         let (offset, span) = (seq.distance_from(self.una), self.nxt.distance_from(self.una));
         let mut index = (u64::from(offset) * self.ring.len() as u64 / u64::from(span)) as usize;

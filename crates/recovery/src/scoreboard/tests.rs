@@ -1,4 +1,4 @@
-//! The board against a map of bytes, its corner cases by name, and its cost.
+//! The board against a byte-by-byte model, its corner cases by name, and its cost.
 
 use super::*;
 use crate::config::{DetectorConfig, DupThreshConfig, RackConfig, build_detector};
@@ -410,7 +410,7 @@ impl Model {
     fn id(&self, index: usize) -> SegmentId {
         SegmentId(self.first_id + index as u64)
     }
-    /// Bytes in segments that are too long, and not yet lost; all of them are cut and get new names.
+    /// Splits too long segments, not yet lost; returns their bytes. All of them get new names.
     fn recut(&mut self, size: usize) -> u32 {
         let live: Vec<_> = (0..self.segments.len()).filter_map(|i| Some((self.segments[i], self.mark(i)?))).collect();
         let long = |start: usize, end: usize, mark: Byte| mark != Byte::Sacked && end - start > size;
@@ -421,7 +421,7 @@ impl Model {
         self.first_id += self.segments.len() as u64;
         self.segments.clear();
         let mut newly = 0;
-        // Where the piece in work begins, for neighbours that are cut as one.
+        // Where the current piece begins, for neighbours that are split as one.
         let mut run: Option<(usize, usize)> = None;
         for ((start, end, sent), mark) in live {
             let start = start.max(una);
@@ -435,7 +435,7 @@ impl Model {
             let goes_on = run.filter(|&(_, last)| last == start && self.counted[last - 1] == self.counted[start]);
             let mut at = start;
             if let Some((piece, _)) = goes_on {
-                // The last piece so far takes what fills it.
+                // The last piece so far is filled up first.
                 at = end.min(piece + size).max(start);
                 let last = self.segments.last_mut().unwrap();
                 last.1 = last.1.max(at);
@@ -448,7 +448,7 @@ impl Model {
         }
         newly
     }
-    /// Mark of what is left of a segment; none when all of it is acknowledged.
+    /// Returns the mark of the rest of a segment; `None` if all of it is acknowledged.
     fn mark(&self, index: usize) -> Option<Byte> {
         let (start, end, _) = self.segments[index];
         (start.max(self.una) < end).then(|| self.bytes[end - 1])
@@ -461,7 +461,7 @@ impl Model {
     fn with_mark(&self, wanted: &[Byte]) -> Vec<usize> {
         (0..self.segments.len()).filter(|&i| self.mark(i).is_some_and(|mark| wanted.contains(&mark))).collect()
     }
-    /// Bytes not delivered before in a stretch; they are from now on.
+    /// Returns the bytes of a range that were not delivered before, and marks them delivered.
     fn deliver(&mut self, from: usize, to: usize) -> u32 {
         let new = (from..to).filter(|&i| self.bytes[i] != Byte::Sacked && !self.counted[i]).count() as u32;
         self.counted[from..to].fill(true);
@@ -614,7 +614,7 @@ fn cx(board: &Scoreboard, now: Instant, episode: Episode) -> DetectCx {
     }
 }
 
-/// Every hundredth segment is lost; each other one is SACKed by an ACK of its own that repeats the two blocks before.
+/// Every hundredth segment is lost; a separate ACK SACKs each other one and repeats the two blocks before.
 #[test_case(DetectorConfig::DupThresh(DupThreshConfig::default()); "dup_thresh")]
 #[test_case(DetectorConfig::Rack(RackConfig::default()); "rack")]
 #[test_case(DetectorConfig::RackRing(Default::default()); "rack_ring")] // variant: rack_ring
@@ -661,8 +661,8 @@ fn an_ack_touches_only_what_it_delivers_and_what_it_proves_lost(config: Detector
     assert_eq!((board.pipe(), board.len(), out.batch.len()), (0, 0, (SEGMENTS / 100) as usize));
 }
 
-/// The receiver reports every other segment, the last one first, so that each range begins below all others; and then in an
-/// order that puts each new one in the middle.
+/// The receiver reports every other segment, the last one first, so that each range begins below all others; and then in an order
+/// that puts each new one in the middle.
 #[test_case(|n, i| n - 1 - i; "from the top")]
 #[test_case(|n, i| if i % 2 == 0 { i / 2 } else { n - 1 - i / 2 }; "from both ends")]
 fn a_new_range_costs_the_logarithm_of_all_ranges(order: fn(u32, u32) -> u32) {

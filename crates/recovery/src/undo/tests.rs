@@ -45,7 +45,7 @@ fn segment(start: u32, end: u32, retransmits: u8) -> SentSegment {
         mark: Mark::Outstanding,
     }
 }
-/// An episode in which these went out again.
+/// An episode in which these ranges were retransmitted.
 fn episode(copies: &[SeqRange]) -> Undo {
     let mut undo = Undo::new(Frto::Idle, Some(Duration::from_millis(MIN_RTT_MS)));
     copies.iter().for_each(|copy| undo.on_retransmitted(*copy));
@@ -113,7 +113,7 @@ fn an_answer_to_the_original_undoes(
     undo.on_ack(&config, None, &[segment(100, 110, retransmits)], &cx(now_ms, tsecr))
 }
 
-/// What arrives above a gap is answered with the timestamp of the last segment in order, which is older than any copy.
+/// Data above a gap is answered with the timestamp of the last segment in order, which is older than any copy.
 #[test_case(range(120, 130), &[segment(120, 130, 1)]; "selectively acknowledged")]
 #[test_case(range(105, 110), &[segment(100, 105, 0), segment(105, 110, 1)]; "behind the segment that the echo speaks of")]
 fn an_old_echo_proves_nothing_about_a_segment_that_is_not_at_the_left_edge(copy: SeqRange, delivered: &[SentSegment]) {

@@ -6,12 +6,12 @@
 //! Shown by: `parity_wherever_no_duplicate_is_reported`, `bite_no_duplicate_is_recognised`, and the table of all blocks on
 //! which the two disagree, a snapshot.
 //!
-//! Whether the release recognised duplicates of data that is still queued is not known; that it did not either is assumed.
-//! Such a block reports what the second block reports too, so it is taken for plain news.
+//! It is not known whether the release recognised duplicates of data that is still queued; the variant assumes that it did not.
+//! Such a block reports what the second block reports too, so it counts as plain news.
 
 use crate::sack::{BlockClass, BlockCx, RejectReason, SackBlock, rfc2883};
 
-/// The check that refuses every duplicate report.
+/// The check that rejects every duplicate report.
 pub fn dsack_check_rejected(block: SackBlock, cx: &BlockCx) -> BlockClass {
     if block.start.before(cx.seg_ack) {
         BlockClass::Reject(RejectReason::BelowAck)

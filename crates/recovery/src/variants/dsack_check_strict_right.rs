@@ -8,7 +8,7 @@
 
 use crate::sack::{BlockClass, BlockCx, RejectReason, SackBlock, rfc2883};
 
-/// The check that wants a duplicate to end below the cumulative ACK.
+/// The check that requires a duplicate to end below the cumulative ACK.
 pub fn dsack_check_strict_right(block: SackBlock, cx: &BlockCx) -> BlockClass {
     if block.start.before(cx.seg_ack) && block.end == cx.seg_ack {
         BlockClass::Reject(RejectReason::BelowAck)

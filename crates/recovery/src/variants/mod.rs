@@ -1,6 +1,6 @@
 //! Deviations that some TCP ships: one file each, named by symptom.
 //!
-//! What speaks of a variant outside its file is marked, so that the variant can be deleted (CONTRIBUTING.md, Variants).
+//! Lines about a variant outside its file are marked, so that the variant can be deleted (CONTRIBUTING.md, Variants).
 
 mod dsack_check_rejected; // variant: dsack_check_rejected
 mod dsack_check_strict_right; // variant: dsack_check_strict_right

@@ -4,10 +4,10 @@
 //! Used by: profiles that name `rack_ring`.
 //! Shown by: `parity_without_a_limit_the_ring_judges_as_the_rules_over_the_board`, `bite_a_small_ring_judges_differently`.
 //!
-//! RFC 6675 detection runs beside it always; the ring acts outside episodes only, with a fixed window of a quarter of the
-//! minimum RTT, and never on data that was retransmitted. A block is closed when it holds the larger of one segment and
-//! a share of the flight (which stands in for the window), and carries the time of its last segment. Blocks that the ring
-//! has overwritten are not judged; passing over their holes costs at most what RFC 6675 marks with the next few SACKs.
+//! RFC 6675 detection always runs beside it; the ring acts outside episodes only, with a fixed window of a quarter of the minimum
+//! RTT, and never on retransmitted data. A block is closed when it holds the larger of one segment and a share of the flight
+//! (which replaces the window), and carries the time of its last segment. Blocks that the ring has overwritten are not judged;
+//! skipping their holes costs at most what RFC 6675 marks with the next few SACKs.
 
 use crate::detect::dup_thresh::{DUP_THRESH, DupThreshConfig};
 use crate::detect::rack::rules::{self, Newest};
@@ -62,7 +62,7 @@ impl RackRing {
         }
     }
 
-    /// The transmission that the ring believes in: the block's time, the segment's own end.
+    /// Returns the transmission as the ring records it: the block's time, the segment's own end.
     fn recorded(&self, segment: &SentSegment) -> Option<Xmit> {
         let end = segment.xmit.end;
         let index = self.slots.partition_point(|slot| slot.range.end.before(end));
@@ -85,7 +85,7 @@ impl RackRing {
             next = board.next_sent(segment.id);
             let original = segment.retransmits == 0;
             if original && segment.xmit.end.at_or_after(newest.end) {
-                // Original data is sent in sequence order: nothing from here on is older than what was delivered.
+                // Original data is sent in sequence order: nothing from here on is older than the delivered data.
                 break;
             }
             let Some(xmit) = self.recorded(&segment).filter(|_| original) else { continue };

@@ -1,8 +1,8 @@
-//! Accounting checker: the books of every endpoint balance ([`tcp::Endpoint::audit`]).
+//! Accounting checker: the invariants of every endpoint hold ([`tcp::Endpoint::audit`]).
 //!
-//! An audit walks the window. In tests it follows every step. In experiments it follows the edges of recovery episodes
-//! and otherwise comes once per window of packets, which makes its share of a packet's cost a constant. There one end of
-//! a flow is looked at in a step, in rotation, so that many flows cost a step no more than one.
+//! An audit iterates over the window. In tests it follows every step. In experiments it follows the edges of recovery episodes,
+//! and otherwise comes once per window of packets, which makes its cost per packet constant. There each step checks one end of a
+//! flow, in rotation, so that many flows cost a step no more than one.
 
 use super::stream;
 use crate::outcome::{Cause, Side};
@@ -16,7 +16,7 @@ const MIN_SEGMENTS: u64 = 64;
 #[derive(Debug)]
 pub(super) struct Accounting {
     schedule: AuditSchedule,
-    /// Per node: the ends of flows that live there.
+    /// Per node: the ends of its flows.
     nodes: Vec<Rotation>,
 }
 
@@ -31,7 +31,7 @@ struct End {
     flow: usize,
     side: Side,
     app: usize,
-    /// Episodes and timeouts as of the last look.
+    /// Number of episodes and timeouts at the last check.
     edges: u64,
     /// Segments sent and received at which the next audit is due.
     audit_at: u64,
@@ -70,7 +70,7 @@ impl Accounting {
     }
 }
 
-/// Both ends of a flow, and what has been read so far.
+/// Audits both ends of a flow, and the data read so far.
 pub(super) fn audit_flow(topology: &Topology, flow: usize) -> Result<(), Cause> {
     let ends = topology.flows[flow];
     for (side, (node, app)) in [(Side::Sender, ends.sender), (Side::Receiver, ends.receiver)] {

@@ -1,9 +1,9 @@
-//! Departures checker: what a sender releases fits a token bucket ([`BurstLimit`]).
+//! Departures checker: a sender's departures fit a token bucket ([`BurstLimit`]).
 //!
-//! It counts for itself: what left since the last step, against what window and smoothed round trip earned in the time
-//! between. Both are looked at before and after, and the faster counts, since an acknowledgement changes them at the very
-//! instant at which it releases data. Before a round trip is known there is nothing to pace by, and nothing is asked. A smoothed
-//! round trip of more than four of the shortest counts as four: what a queue or late ACKs add beyond that does not slow a
+//! It counts independently: the data that left since the last step, against what window and smoothed round trip earned in
+//! the meantime. It samples both before and after, and the faster counts, since an acknowledgement changes them at the
+//! instant at which it releases data. Before a round trip is known there is no rate, so nothing is checked. A smoothed round
+//! trip of more than four minimum ones counts as four: the additional delay of a queue or of late ACKs does not slow a
 //! sender down.
 
 use crate::outcome::Cause;
@@ -12,9 +12,9 @@ use crate::topology::Topology;
 use base::Instant;
 use tcp::TcpInfo;
 
-/// Tokens in a byte: what is earned between two steps is rounded up to one of these.
+/// Tokens per byte: the tokens earned between two steps are rounded up to one of these.
 const FINE: u128 = 1 << 20;
-/// In shortest round trips.
+/// In units of the minimum round trip.
 const LONGEST_RTT: u32 = 4;
 
 #[derive(Debug)]
@@ -25,11 +25,11 @@ pub(super) struct Departures {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
-    /// [`FINE`] parts of the bytes that may leave; a full bucket before anything has.
+    /// Bytes that may leave, in units of [`FINE`]; a full bucket before anything has left.
     tokens: Option<u128>,
     at: Instant,
     sent: u64,
-    /// Bytes each round trip, in hundredths, and the round trip in nanoseconds.
+    /// Bytes per round trip, in hundredths, and the round trip in nanoseconds.
     rate: Option<(u128, u128)>,
 }
 

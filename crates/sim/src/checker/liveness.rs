@@ -1,7 +1,7 @@
-//! Liveness checker: data keeps being read until the end of the stream.
+//! Liveness checker: the reader makes progress until the end of the stream.
 //!
-//! A flow whose reader gets no byte for [`Scenario::stall_after`](crate::Scenario) has stalled. A writer that pauses, with all that
-//! it has written read, does not stall. Each flow is looked at only when that time could be over, so that a step costs one
+//! A flow whose reader gets no byte for [`Scenario::stall_after`](crate::Scenario) has stalled. A writer that pauses after all it
+//! wrote was read does not stall. The checker looks at a flow only when that time could have expired, so that a step costs one
 //! comparison.
 
 use crate::outcome::Cause;
@@ -12,7 +12,7 @@ use base::{Duration, Instant};
 pub(super) struct Liveness {
     /// How long a flow may go without a byte being read.
     limit: Duration,
-    /// No flow can have stalled before.
+    /// No flow can have stalled before this moment.
     look_at: Instant,
     /// When each flow was last found to pause.
     paused: Vec<Instant>,

@@ -1,7 +1,7 @@
-//! What must hold in every run, whatever the scenario: five checkers, each in a file of its own.
+//! What must hold in every run, whatever the scenario: five checkers, each in a separate file.
 //!
-//! They see the world after each step and stop the run with a [`Cause`] when it is wrong. A step costs each of them a
-//! constant; what costs more is done on the [`AuditSchedule`].
+//! They inspect the world after each step and stop the run with a [`Cause`] on an error. Each costs a step constant time; more
+//! expensive checks follow the [`AuditSchedule`].
 
 mod accounting;
 mod departures;
@@ -18,7 +18,7 @@ use departures::Departures;
 use liveness::Liveness;
 pub(crate) use timers::{Progress, Timers};
 
-/// The checkers that look at the world between two steps; [`Timers`] looks at each turn.
+/// The checkers that inspect the world between two steps; [`Timers`] inspects each turn.
 #[derive(Debug)]
 pub(crate) struct Checkers {
     accounting: Accounting,
@@ -35,13 +35,13 @@ impl Checkers {
         }
     }
 
-    /// The clock has come to `now`, and nothing has happened there yet.
+    /// Checks when the clock has advanced to `now`, before anything happens there.
     #[inline]
     pub(crate) fn before_step(&mut self, topology: &Topology, now: Instant) -> Result<(), Cause> {
         self.liveness.before_step(topology, now)
     }
 
-    /// `node` has been served at `now`.
+    /// Checks after `node` was served at `now`.
     #[inline]
     pub(crate) fn after_step(&mut self, topology: &Topology, node: usize, now: Instant) -> Result<(), Cause> {
         self.departures.after_step(topology, node, now)?;

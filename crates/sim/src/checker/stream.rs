@@ -1,13 +1,13 @@
-//! Stream checker: what is read is what was written, in order, and all of it.
+//! Stream checker: the reader gets exactly what was written, in order and complete.
 //!
-//! Described payload is checked byte by byte by the receive buffer, which counts mismatches; moved bytes are compared
-//! by the receiving application.
+//! The receive buffer checks described payload byte by byte and counts mismatches; the receiving application compares moved
+//! bytes.
 
 use crate::outcome::Cause;
 use crate::topology::Topology;
 use tcp::CloseReason;
 
-/// What can be said of a flow at any time.
+/// Checks that apply to a flow at any time.
 pub(super) fn so_far(topology: &Topology, flow: usize) -> Result<(), Cause> {
     let (sender, receiver) = (topology.sender(flow), topology.receiver(flow));
     let (written, read) = (sender.written(), receiver.bytes_read());
@@ -27,12 +27,12 @@ pub(super) fn so_far(topology: &Topology, flow: usize) -> Result<(), Cause> {
     }
 }
 
-/// What must be true when the run is over.
+/// Checks at the end of the run.
 pub(super) fn at_end(topology: &Topology, flow: usize) -> Result<(), Cause> {
     so_far(topology, flow)?;
     let (sender, receiver) = (topology.sender(flow), topology.receiver(flow));
     let (written, read) = (sender.written(), receiver.bytes_read());
-    // The sender's normal end says that the peer acknowledged everything and has closed too.
+    // The sender's normal end means that the peer acknowledged everything and has closed too.
     let acknowledged = sender.end.closed() == Some(CloseReason::Normal);
     if acknowledged && read < written && !receiver.end.is_unused() {
         let problem = format!("{written} bytes were acknowledged but only {read} read before the end of the stream");

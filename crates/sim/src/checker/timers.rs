@@ -1,5 +1,5 @@
-//! Timer checker: after a turn the next deadline lies ahead, and a node that is served again at the same instant has
-//! something to show for it.
+//! Timer checker: after a turn the next deadline lies ahead, and a node served again at the same instant must make
+//! progress.
 
 use crate::outcome::Cause;
 use base::Instant;
@@ -32,7 +32,7 @@ impl Timers {
         Self { nodes: vec![Idle::default(); nodes] }
     }
 
-    /// `node` had a turn at `now` and then reported its next deadline.
+    /// Checks a turn of `node` at `now`, after which it reported its next deadline.
     #[inline]
     pub(crate) fn after_turn(
         &mut self,

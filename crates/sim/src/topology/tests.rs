@@ -1,4 +1,4 @@
-//! Seeds forked by label: who shares the weather, and who does not.
+//! Seeds forked by label: which worlds share random conditions, and which do not.
 
 use super::*;
 use crate::packet::PacketPool;
@@ -24,7 +24,7 @@ fn scenario(seed: u64) -> Scenario {
     Scenario::new(seed, rough(Duration::from_millis(20)), rough(Duration::from_millis(20)))
 }
 
-/// What becomes of 2000 packets, one a millisecond: arrival times in order.
+/// Returns the fate of 2000 packets, one per millisecond: arrival times in order.
 fn weather(link: &mut Link) -> Vec<Instant> {
     let mut pool = PacketPool::default();
     let (mut arrivals, mut lost) = (Vec::new(), 0);

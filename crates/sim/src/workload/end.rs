@@ -17,7 +17,7 @@ impl End {
         (self.conn, self.id) = (Some(conn), Some(conn.id()));
     }
 
-    /// The last words of a connection are kept before the stack forgets it.
+    /// Collects the final statistics of a connection before the stack drops it.
     pub(super) fn close<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, reason: CloseReason) {
         self.outcome.closed = Some(reason);
         if let Some(conn) = self.conn.take() {
@@ -26,18 +26,18 @@ impl End {
         }
     }
 
-    /// The connection, as long as it lasts.
+    /// Returns the connection while it exists.
     #[inline]
     pub(crate) fn conn(&self) -> Option<Conn> {
         self.conn
     }
 
-    /// Its name in traces, kept after the end; `None` when there never was one.
+    /// Returns its name in traces, kept after the end; `None` if there never was a connection.
     pub(crate) fn id(&self) -> Option<ConnId> {
         self.id
     }
 
-    /// Whether there never was a connection.
+    /// Returns whether there never was a connection.
     pub(crate) fn is_unused(&self) -> bool {
         self.conn.is_none() && self.outcome.closed.is_none()
     }

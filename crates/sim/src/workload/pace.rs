@@ -3,7 +3,7 @@
 use crate::scenario::Carriage;
 use base::{Duration, Instant};
 
-/// Bytes that an application moves at a time when it moves bytes.
+/// Bytes that an application moves per call when it moves bytes.
 pub(super) const CHUNK: usize = 16 << 10;
 
 /// Room for the bytes of one call; none where they are only described.

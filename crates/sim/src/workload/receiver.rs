@@ -26,12 +26,12 @@ pub(crate) struct Receiver {
     expected: Vec<u8>,
 }
 
-/// What a reader may expect after it has read.
+/// Whether more data may follow a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum After {
     /// Perhaps there is more.
     More,
-    /// All that was there has been read.
+    /// Everything available has been read.
     Nothing,
 }
 
@@ -70,7 +70,7 @@ impl Receiver {
         self.mismatch
     }
 
-    /// A client got through.
+    /// Notes that a client got through.
     pub(crate) fn on_accepted(&mut self, conn: Conn) {
         self.end.open(conn);
     }
@@ -93,7 +93,7 @@ impl Receiver {
     pub(super) fn on_wake<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
         self.next_read = Instant::MAX;
         if let AppPace::Chunks { bytes, every } = self.pace {
-            // When nothing is left, `Readable` follows.
+            // If no data is left, a `Readable` event follows.
             if self.read(stack, cx, bytes) == After::More {
                 self.next_read = next_after(cx.now, every);
             }
@@ -110,7 +110,7 @@ impl Receiver {
                 self.next_read = next_after(cx.now, every);
             }
             (ConnEvent::Closed(reason), pace) => {
-                // What arrived before the end is still there to be read.
+                // Data that arrived before the end is still available.
                 if pace != AppPace::Unlimited {
                     self.read(stack, cx, u64::MAX);
                 }

@@ -17,18 +17,18 @@ pub(crate) struct Sender {
     start: Instant,
     /// Bytes to be written in all.
     total: u64,
-    /// When writing ends, whatever was written.
+    /// When writing ends, however much was written.
     stop_at: Instant,
     pace: AppPace,
     carriage: Carriage,
     phase: Phase,
-    /// When a paced writer writes next; never while it waits for room.
+    /// When a paced writer writes next; never, while it waits for room.
     next_write: Instant,
     written: u64,
     chunk: Vec<u8>,
 }
 
-/// Where a sender stands.
+/// State of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Waiting,
@@ -70,12 +70,12 @@ impl Sender {
         self.written
     }
 
-    /// Forgets when it wants to write next, but for the first time.
+    /// Forgets when it writes next, except for the first time.
     #[cfg(test)]
     pub(crate) fn oversleep(&mut self) {
         self.next_write = Instant::MAX;
     }
-    /// Whether it waits for its own time to write on, and not for room.
+    /// Returns whether it waits for its own time to continue, and not for room.
     pub(crate) fn pauses(&self) -> bool {
         self.phase == Phase::Writing && self.next_write != Instant::MAX
     }
@@ -139,7 +139,7 @@ impl Sender {
         self.written += taken;
         self.next_write = match self.pace {
             AppPace::Chunks { every, .. } if taken == wanted => next_after(cx.now, every),
-            // Cut short: `Writable` follows.
+            // The write was cut short: a `Writable` event follows.
             _ => Instant::MAX,
         };
         if self.written == self.total {
@@ -175,7 +175,7 @@ impl Sender {
         }
     }
 
-    /// The server sends nothing but its end.
+    /// Handles the server's FIN, the only thing that it sends.
     fn take_fin<O: Observer>(&self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
         let Some(conn) = self.end.conn() else { return };
         let read = stack.read_pattern(cx, conn, u64::MAX);

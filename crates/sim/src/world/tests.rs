@@ -1,4 +1,4 @@
-//! Small worlds, and what must come out of them.
+//! Small worlds, and their expected results.
 
 mod planted;
 
@@ -145,7 +145,7 @@ fn a_slow_writer_with_nagle_off_sends_what_it_wrote() {
     let client = config(|config| config.send.nagle = NagleConfig::Off);
     let writer = AppPace::Chunks { bytes: 100, every: Duration::from_millis(50) };
     let outcome = finish(&scenario(FlowSpec { client, writer, ..flow(Workload::Bytes(1_000)) }));
-    // Ten chunks, the first one when the connection stands.
+    // Ten chunks, the first one when the connection is established.
     assert_eq!(outcome.flows[0].elapsed(), Some(DELAY * 3 + Duration::from_millis(450)));
 }
 
@@ -158,7 +158,7 @@ fn trace_of(scenario: &Scenario) -> (String, Outcome) {
 #[test]
 fn bytes_and_their_description_give_the_same_trace() {
     let lossy = |carriage| {
-        // A buffer that grows would notice in how many pieces it is read.
+        // A growing buffer would depend on the number of pieces in which it is read.
         let server = config(|config| config.receive.window = ReceiveWindowConfig::Fixed { bytes: 200_000 });
         let flow = FlowSpec { carriage, server, ..flow(Workload::Bytes(300_000)) };
         losing(&[5, 9, 40], with_bottleneck(scenario(flow)))

@@ -29,15 +29,16 @@ pub fn random(rng: &mut Rng) -> ValidConfig {
     config.validate().unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
-/// What the departures of a sender have to fit: the rates of its pacer, rounded up, and its bucket, with room for a tail probe and for
-/// what the pacer does not know. `None` where the sender does not pace, or where its clock makes waits longer than it asks.
+/// Returns the limit for a sender's departures: the rates of its pacer, rounded up, and its bucket, with room for a tail probe
+/// and for what the pacer does not control. `None` if the sender does not pace, or if its clock makes waits longer than
+/// requested.
 pub fn departures(config: &ValidConfig) -> Option<BurstLimit> {
     match config.cc.pacing {
         PacingConfig::Window { slow_start_percent, avoidance_percent, quantum_segments }
             if config.timers.granularity.is_zero() =>
         {
-            // The first window leaves unpaced, and a bucket behind it if its first acknowledgement comes early. A pacer that had
-            // nothing to hold back counts late, and at a rate that may have risen since: that is a bucket, too.
+            // The first window leaves unpaced, followed by a bucket if its first acknowledgement comes early. A pacer that had
+            // nothing to hold counts late, and at a rate that may have risen since: that is another bucket.
             let segments = quantum_segments + quantum_segments.max(config.cc.initial_window.segments) + 1;
             Some(BurstLimit { slow_start_percent, avoidance_percent: avoidance_percent + 5, segments })
         }
@@ -104,7 +105,7 @@ fn sending(rng: &mut Rng, config: &mut Config) {
     config.send.persist_max = Duration::from_secs(rng.pick(&[1, 60]));
 }
 
-/// Probes, undo, and what leaves before anything is lost.
+/// Probes, undo, and what leaves before a loss.
 fn repairing(rng: &mut Rng, recovery: &mut RecoveryConfig) {
     let probe = TlpConfig {
         max_ack_delay: Duration::from_millis(rng.pick(&[0, 40, 200])),
@@ -152,7 +153,7 @@ fn stepped(rng: &mut Rng) -> SteppedConfig {
     use WindowLevel::{Disabled, Experimental, HighlyRestricted, Normal, Restricted};
     let level = rng.pick(&[Disabled, HighlyRestricted, Restricted, Normal, Experimental]);
     SteppedConfig {
-        // At least three units of the field, lest it say "closed" too often.
+        // At least three units of the field, or it would say "closed" too often.
         initial: rng.scale(600.max(3 << level.shift().unwrap_or(0)), 65_535) as u32,
         level,
         share: Ratio::new(rng.between(1, 4), 4).expect("a share"),
@@ -169,10 +170,10 @@ fn options(rng: &mut Rng, config: &mut Config) {
     config.options.sack = rng.pick(&[SackConfig::Offer, SackConfig::Offer, SackConfig::Off]);
     config.options.timestamps = rng.pick(&[TimestampConfig::Offer, TimestampConfig::Answer, TimestampConfig::Off]);
     config.options.window_scale = match rng.below(4) {
-        // The level decides.
+        // The level decides the shift.
         _ if matches!(config.receive.window, ReceiveWindowConfig::Stepped(_)) => WindowScaleConfig::FromBuffer,
         0 => WindowScaleConfig::Off,
-        // With units near the buffer's size the field could only ever say "closed".
+        // With units near the buffer's size the field could only say "closed".
         1 => WindowScaleConfig::Shift(rng.between(0, largest_shift(config)) as u8),
         _ => WindowScaleConfig::FromBuffer,
     };

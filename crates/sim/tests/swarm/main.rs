@@ -1,9 +1,9 @@
-//! Swarm: random worlds, each from one seed, watched by all checkers after every step.
+//! Swarm: random worlds, each from one seed, checked by all checkers after every step.
 //!
-//! In each world a random subset of fault kinds is off and the others have wild weights, because faults hide each other:
-//! a path that always does everything never does anything for long. `LONGHAUL_SEED` names the first seed (a number, or
-//! any text, such as a commit hash), `LONGHAUL_SWARM` the number of worlds. `LONGHAUL_TRACE`, also a number, asks for so
-//! many last lines of the trace of a world that fails.
+//! In each world a random subset of fault kinds is off and the others have extreme weights, because faults hide each other: a
+//! path that always does everything never does anything for long. `LONGHAUL_SEED` names the first seed (a number, or any text,
+//! such as a commit hash), `LONGHAUL_SWARM` the number of worlds. `LONGHAUL_TRACE`, also a number, prints this many last lines of
+//! the trace of a world that fails.
 
 mod config;
 mod undos;
@@ -30,7 +30,7 @@ fn number(variable: &str, default: u64) -> u64 {
     text.ok().map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{variable} must be a number")))
 }
 
-/// The last lines of a trace; said when something panics.
+/// The last lines of a trace; printed on a panic.
 struct Tail {
     lines: VecDeque<String>,
     most: usize,
@@ -63,7 +63,7 @@ fn run_watched(scenario: &Scenario, lines: usize) -> Outcome {
     outcome
 }
 
-/// Says how to come back, should anything below panic.
+/// Prints how to reproduce the run if later code panics.
 struct Replay<'a>(&'a Scenario);
 
 impl Drop for Replay<'_> {
@@ -76,16 +76,16 @@ impl Drop for Replay<'_> {
     }
 }
 
-/// What may come of a flow on a bad path: everything, or an end that gave up and said so.
+/// The permitted outcomes of a flow on a bad path: completion, or an end that gave up and reported it.
 fn judge(outcome: &Outcome) {
     for (index, flow) in outcome.flows.iter().enumerate() {
         let ends = [flow.sender.closed, flow.receiver.closed];
         // A server that gives up during the handshake has no application to notify, but resets the client.
         let gave_up = ends.contains(&Some(CloseReason::TimedOut)) || ends == [Some(CloseReason::Reset), None];
-        // A server whose last ACK was lost for longer than TIME-WAIT finds its peer gone, with nothing left to lose.
+        // A server whose last ACK was lost for longer than TIME-WAIT finds its peer gone, but loses no data.
         let late =
             ends == [Some(CloseReason::Normal), Some(CloseReason::Reset)] && flow.bytes_read == flow.bytes_written;
-        // A client whose time was over before it got through.
+        // A client whose time expired before it got through.
         let unborn = ends == [Some(CloseReason::Normal), None] && flow.bytes_written == 0;
         assert!(flow.is_complete() || gave_up || late || unborn, "flow {index} ended badly: {flow:#?}");
     }
@@ -103,7 +103,7 @@ fn random_worlds_keep_all_promises() {
         flows += outcome.flows.len();
         dropped += outcome.forward.dropped.total() + outcome.reverse.dropped.total();
     }
-    // A swarm is to be hard, not hopeless: nearly every transfer gets through, and not for want of faults.
+    // A swarm must be hard, not hopeless: nearly every transfer completes, although there are faults.
     if worlds >= DEFAULT_WORLDS {
         assert!(complete * 10 >= flows * 9, "only {complete} of {flows} flows were completed");
         assert!(dropped > 1_000, "only {dropped} packets were dropped");

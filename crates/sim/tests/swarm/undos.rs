@@ -1,5 +1,5 @@
-//! World 5000011002: a receiver delays its ACKs for much longer than a round trip, and segments are lost one at a time. What is
-//! undone there has to be judged by what the receiver got, not by what the sender believes.
+//! World 5000011002: a receiver delays its ACKs for much longer than a round trip, and segments are lost one at a time. The test
+//! judges each undo by what the receiver got, not by what the sender believes.
 
 use crate::{judge, world};
 use base::{Duration, Instant, SeqNum};
@@ -13,7 +13,7 @@ const WITH_TIMESTAMPS: [ConnId; 2] = [ConnId(0), ConnId(1_000_000)];
 /// The sender of the flow that connects last.
 const WITHOUT_TIMESTAMPS: ConnId = ConnId(1);
 
-/// What the flow without time stamps undid for an early answer, and what it sent again.
+/// The episodes that the flow without timestamps undid for an early answer, and its retransmissions.
 #[derive(Default)]
 struct Undone {
     by_early_answer: u32,
@@ -33,7 +33,7 @@ impl Observer for Undone {
     }
 }
 
-/// Each answer to a repair comes early, and none of them proves anything.
+/// Each answer to a repair comes early, but none of them proves anything.
 #[test]
 fn delayed_acks_do_not_make_an_answer_early() {
     let mut undone = Undone::default();
@@ -42,7 +42,7 @@ fn delayed_acks_do_not_make_an_answer_early() {
     assert_eq!(undone.by_early_answer, 0);
 }
 
-/// What the flow with time stamps undid, rightly or not.
+/// The episodes that the flow with timestamps undid, rightly or not.
 struct Judged {
     /// Of the path to the receiver, without any queue.
     delay: Duration,
@@ -66,7 +66,7 @@ impl Observer for Judged {
             }
             Event::Undone { .. } if conn == sender => {
                 let arrived = self.repair.and_then(|(seq, sent)| Some((self.arrived.get(&seq.0)?, sent)));
-                // What arrived before the repair could was the original.
+                // A segment that arrived before the repair could was the original.
                 if arrived.is_some_and(|(&arrived, sent)| arrived < sent + self.delay) {
                     self.rightly += 1;
                 } else {
@@ -78,7 +78,7 @@ impl Observer for Judged {
     }
 }
 
-/// The timeout is far shorter than the delay of ACKs, so most timeouts are spurious, and echoes of time stamps prove it.
+/// The timeout is far shorter than the ACK delay, so most timeouts are spurious, and timestamp echoes prove it.
 #[test]
 fn what_time_stamps_undo_had_arrived_before_it_was_repaired() {
     let scenario = world::random(WORLD);

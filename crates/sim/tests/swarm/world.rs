@@ -8,15 +8,15 @@ use sim::{AppPace, AuditSchedule, BudgetSpec, Carriage, FlowSpec, IpVersion, Sce
 
 /// Draws with a shape.
 pub trait Draw {
-    /// From `low` up to and including `high`.
+    /// Draws from `low` up to and including `high`.
     fn between(&mut self, low: u64, high: u64) -> u64;
-    /// Likewise, each order of magnitude as likely as the next.
+    /// The same, with each order of magnitude equally likely.
     fn scale(&mut self, low: u64, high: u64) -> u64;
     /// One of these.
     fn pick<T: Copy>(&mut self, choices: &[T]) -> T;
-    /// True once in `n` times.
+    /// Returns true once in `n` calls on average.
     fn once_in(&mut self, n: u64) -> bool;
-    /// A fault's probability: wild, up to `most` in a thousand.
+    /// Draws a fault's probability: extreme, up to `most` in a thousand.
     fn weight(&mut self, most: u64) -> Ratio;
 }
 
@@ -53,7 +53,7 @@ pub fn random(seed: u64) -> Scenario {
     scenario.audit = AuditSchedule::EveryStep;
     scenario.until = rng.pick(&[Until::Closed, Until::Quiet]);
     scenario.ip = rng.pick(&[IpVersion::V4, IpVersion::V6]);
-    // A slow reader of a small window may take days; that data keeps moving is the business of another checker.
+    // A slow reader of a small window may take days; another checker verifies that data keeps moving.
     let virtual_time = Duration::from_secs(7 * 24 * 3_600);
     scenario.budget = BudgetSpec { steps: 2_000_000, virtual_time, packets_in_flight: 100_000 };
     for index in 0..rng.pick(&[1, 1, 1, 2, 4]) {
@@ -101,7 +101,7 @@ fn loss(rng: &mut Rng, most: u64) -> LossSpec {
         0 | 1 => LossSpec::Bernoulli(rng.weight(most)),
         2 => LossSpec::GilbertElliott(Chain {
             into_bad: rng.weight(20),
-            // Bad times end by packets, not by time: too long ones would outlast every back-off.
+            // Bad periods end by packets, not by time: long ones would outlast every back-off.
             into_good: Ratio::new(rng.between(300, 1_000), 1_000).expect("at most one"),
             loss_in_good: rng.weight(10),
             loss_in_bad: rng.weight(500),
@@ -121,7 +121,7 @@ fn flow(rng: &mut Rng, forward: &PathSpec) -> FlowSpec {
     };
     let (mut client, server) = (config::random(&mut rng.fork("client")), config::random(&mut rng.fork("server")));
     if workload != Workload::Bytes(bytes) {
-        // What is in the buffer when the time is over is sent all the same.
+        // Data in the buffer when the time ends is still sent.
         client = config::with_send_buffer(&client, rng.scale(500, 100_000) as u32);
     }
     let mut flow = FlowSpec::new(client, server, workload);
@@ -132,7 +132,7 @@ fn flow(rng: &mut Rng, forward: &PathSpec) -> FlowSpec {
         flow.writer = AppPace::Chunks { bytes: bytes / rng.scale(1, 200), every };
     }
     if rng.once_in(4) && workload == Workload::Bytes(bytes) {
-        // At the slow end the window stays shut for many probes in a row.
+        // At the slow end the window stays closed for many probes in a row.
         let every = Duration::from_micros(rng.scale(100, 20_000_000));
         flow.reader = AppPace::Chunks { bytes: bytes / rng.scale(1, 50), every };
     }

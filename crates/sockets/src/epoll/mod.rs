@@ -1,4 +1,4 @@
-//! `epoll`: sets of descriptors, by level or by edge.
+//! `epoll`: sets of descriptors, level-triggered or edge-triggered.
 
 mod set;
 
@@ -13,14 +13,14 @@ use set::Look;
 use std::collections::BTreeMap;
 use std::os::fd::RawFd;
 
-/// Sets in sets in sets, and no deeper.
+/// How deeply sets may be nested in each other.
 const DEPTH_MAX: usize = 5;
 
 impl Host {
     /// `epoll_create(2)`.
     ///
     /// # Errors
-    /// `EINVAL` unless the size is positive, and what opening a descriptor may say.
+    /// `EINVAL` unless the size is positive, and the errors of opening a descriptor.
     pub fn epoll_create(&mut self, size: i32) -> Result<RawFd, Errno> {
         if size <= 0 {
             return Err(Errno::EINVAL);
@@ -79,7 +79,7 @@ impl Host {
         if count == 0 { Err(Errno::EAGAIN) } else { Ok(count) }
     }
 
-    /// What a set is ready for when it is itself waited for.
+    /// What a set is ready for when another call waits for the set itself.
     ///
     /// # Errors
     /// `EBADF`.
@@ -88,14 +88,14 @@ impl Host {
         Ok(if set.is_ready(&self.looks(epfd)) { POLLIN | POLLRDNORM } else { 0 })
     }
 
-    /// A descriptor was closed: no set watches it any more.
+    /// A descriptor was closed: no set watches it any longer.
     pub fn forget_watched(&mut self, fd: RawFd) {
         for set in self.epolls.values_mut() {
             set.forget(fd);
         }
     }
 
-    /// Every descriptor of a set as it is now.
+    /// The current state of every descriptor in a set.
     fn looks(&self, epfd: RawFd) -> BTreeMap<RawFd, Look> {
         let Some(set) = self.epolls.get(&epfd) else { return BTreeMap::new() };
         let look = |fd: RawFd| {
@@ -112,10 +112,10 @@ impl Host {
         self.epolls.get_mut(&epfd).ok_or(if other { Errno::EINVAL } else { Errno::EBADF })
     }
 
-    /// How many levels of sets `fd` brings, `depth` above it included.
+    /// How many levels of nested sets `fd` adds, including the `depth` above it.
     ///
     /// # Errors
-    /// `ELOOP` when `top` is among them, or they are too many.
+    /// `ELOOP` when `top` is among them, or when there are too many levels.
     fn depth_below(&self, fd: RawFd, top: RawFd, depth: usize) -> Result<usize, Errno> {
         let Some(set) = self.epolls.get(&fd) else { return Ok(depth) };
         if fd == top && depth > 1 || depth > DEPTH_MAX {

@@ -1,11 +1,11 @@
 //! One set of descriptors.
 //!
-//! As in Linux a set has a list of what may be ready. A descriptor gets onto it when something happens to it that the set
-//! asked for, and a wait looks again whether it still is ready; by level it stays on the list for as long as it is, by edge
-//! it leaves the list with the event it brings.
+//! As in Linux, a set keeps a list of descriptors that may be ready. A descriptor joins the list when an event that the set asked
+//! for happens to it, and a wait checks whether it is still ready; a level-triggered one stays on the list while it is ready, an
+//! edge-triggered one leaves the list once its event is reported.
 //!
-//! Counters ([`Wakes`]) report what has happened to a descriptor. A wait that finds no room to write is itself a wish to hear
-//! of it, so room counts as an edge when the last look found none.
+//! Counters ([`Wakes`]) record what has happened to a descriptor. A wait that finds no room to write implicitly asks to be woken
+//! for room, so room counts as an edge when the last check found none.
 
 use crate::descriptor::Descriptor;
 use crate::wakes::Wakes;
@@ -16,10 +16,10 @@ use libc::{
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::RawFd;
 
-/// Events of readers and of writers; the end of the stream is both's, as it is in Linux, where it wakes everybody.
+/// Events for readers and for writers; the end of the stream concerns both, as in Linux, where it wakes all of them.
 const OF_READERS: u32 = (EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLRDBAND | EPOLLRDHUP) as u32;
 const OF_WRITERS: u32 = (EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND) as u32;
-/// Reported whether asked for or not.
+/// Reported even if the caller did not ask for them.
 const ALWAYS: u32 = (EPOLLERR | EPOLLHUP) as u32;
 
 /// One set of descriptors.
@@ -29,7 +29,7 @@ pub(crate) struct Epoll {
     #[expect(dead_code, reason = "held until the set is closed")]
     descriptor: Descriptor,
     watched: BTreeMap<RawFd, Watched>,
-    /// What may be ready, in the order in which that was noticed.
+    /// Descriptors that may be ready, in the order in which this was noticed.
     ready: VecDeque<RawFd>,
 }
 
@@ -38,7 +38,7 @@ struct Watched {
     events: u32,
     data: u64,
     trigger: Trigger,
-    /// What the last look found; nothing before the first.
+    /// What the last check found; `None` before the first.
     seen: Option<Look>,
 }
 
@@ -46,13 +46,13 @@ struct Watched {
 enum Trigger {
     Level,
     Edge,
-    /// Once, by either; then not before it is asked for anew.
+    /// Reports one event of either kind, then nothing until the caller re-arms it.
     Once,
     /// It was reported once.
     Spent,
 }
 
-/// A descriptor at one moment.
+/// State of a descriptor at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Look {
     pub flags: u32,
@@ -72,7 +72,7 @@ impl Watched {
         Self { events: asked & (OF_READERS | OF_WRITERS) | ALWAYS, data: event.u64, trigger, seen: None }
     }
 
-    /// Whether something asked for has happened since the last look, or is so by level.
+    /// Whether a requested event has happened since the last check, or, level-triggered, still holds.
     fn is_woken(&self, now: &Look) -> bool {
         let is_ready = now.flags & self.events != 0;
         match (self.trigger, self.seen) {
@@ -145,7 +145,7 @@ impl Epoll {
         }
     }
 
-    /// Takes from the list what still is ready.
+    /// Takes from the list the descriptors that are still ready.
     pub(super) fn take_ready(&mut self, looks: &BTreeMap<RawFd, Look>, events: &mut [epoll_event]) -> usize {
         let mut count = 0;
         for _ in 0..self.ready.len() {

@@ -11,7 +11,7 @@ pub(super) unsafe extern "C" fn netdev_send(u: *mut c_void, packet: *const c_voi
     status(packet.map(|packet| plugin.netdev_send(packet)))
 }
 
-/// It never fails: packetdrill would try again indefinitely.
+/// Never fails: packetdrill would retry indefinitely.
 pub(super) unsafe extern "C" fn netdev_receive(
     u: *mut c_void,
     buf: *mut c_void,

@@ -1,13 +1,13 @@
-//! What a network device is set to do, asked as `ethtool -k` does.
+//! The features of a network device, queried as `ethtool -k` does.
 
 use libc::{c_char, ifreq};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::os::fd::AsRawFd;
 
-/// The request that carries a question to the device's driver.
+/// The ioctl request that carries a query to the device's driver.
 const SIOCETHTOOL: libc::c_ulong = 0x8946;
 
-/// The feature that frames of several segments are cut by the device.
+/// The feature bit for segmentation offload: the device cuts frames of several segments.
 pub(crate) const TCP_SEGMENTATION: u32 = 0x1e;
 
 #[repr(C)]
@@ -16,10 +16,10 @@ struct Question {
     answer: u32,
 }
 
-/// Whether `device` of this thread's network namespace has it switched on; `None` when the device does not exist.
+/// Whether `device` in this thread's network namespace has the feature enabled; `None` when the device does not exist.
 pub(crate) fn feature(device: &str, feature: u32) -> Option<bool> {
     let socket = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None).ok()?;
-    // SAFETY: a request of zeros is one without a name.
+    // SAFETY: an all-zero request is a valid one without a name.
     let mut request: ifreq = unsafe { std::mem::zeroed() };
     if device.len() >= request.ifr_name.len() {
         return None;
@@ -29,7 +29,7 @@ pub(crate) fn feature(device: &str, feature: u32) -> Option<bool> {
     }
     let mut question = Question { command: feature, answer: 0 };
     request.ifr_ifru.ifru_data = (&raw mut question).cast();
-    // SAFETY: the request names a question that lives until the call returns, of the size that these commands have.
+    // SAFETY: the request points to a query that lives until the call returns, and has the size these commands expect.
     let result = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) };
     (result == 0).then_some(question.answer != 0)
 }

@@ -1,8 +1,9 @@
-//! Pointers into slices, addresses into bytes.
+//! Conversions from pointers to slices, and from addresses to bytes.
 //!
 //! # Safety
-//! Each function relies on its caller that a pointer to memory of this process has room for, or holds, what the length beside
-//! it says. A pointer elsewhere, null above all, is taken for nothing when the length is zero and for `EFAULT` otherwise.
+//! Each function relies on the caller's promise that a pointer to memory of this process has room for, or holds, as much as the
+//! accompanying length says. An invalid pointer, in particular null, counts as empty when the length is zero and gives `EFAULT`
+//! otherwise.
 
 use crate::socket::{Address, encode};
 use libc::{c_int, c_void, iovec, sockaddr, socklen_t};
@@ -10,16 +11,16 @@ use nix::errno::Errno;
 use std::net::SocketAddr;
 use std::slice;
 
-/// Most pieces of one call (`UIO_MAXIOV`).
+/// Most buffers one call may pass (`UIO_MAXIOV`).
 const MOST_PIECES: usize = 1_024;
 
-/// A byte of each page is looked at.
+/// One byte of each page is probed.
 const PAGE: usize = 4_096;
 
-/// Whether the memory is there, as far as the kernel says: it looks without faulting.
+/// Whether the memory is mapped, according to the kernel, which checks without faulting.
 fn is_there(at: usize, len: usize) -> bool {
     if cfg!(miri) {
-        // Miri has no kernel to ask, and looks at every access by itself.
+        // Miri has no kernel to ask, and checks every access itself.
         return at != 0;
     }
     let Some(last) = at.checked_add(len.saturating_sub(1)) else { return false };
@@ -30,12 +31,12 @@ fn is_there(at: usize, len: usize) -> bool {
         let into = iovec { iov_base: found.as_mut_ptr().cast(), iov_len: looks.len() };
         let byte = |at: &usize| iovec { iov_base: std::ptr::without_provenance_mut(*at), iov_len: 1 };
         let from: Vec<iovec> = looks.iter().map(byte).collect();
-        // SAFETY: `into` has room for a byte each; the other addresses are the kernel's to judge.
+        // SAFETY: `into` has room for one byte each; the kernel validates the other addresses.
         let read = unsafe {
             let count = from.len() as libc::c_ulong;
             libc::process_vm_readv(libc::getpid(), &raw const into, 1, from.as_ptr(), count, 0)
         };
-        // A machine that forbids looking leaves the caller's word.
+        // Where the machine forbids the check, the caller is trusted.
         read == looks.len() as isize || (read < 0 && matches!(Errno::last(), Errno::ENOSYS | Errno::EPERM))
     })
 }
@@ -49,12 +50,12 @@ pub(super) unsafe fn bytes<'a>(from: *const c_void, len: usize) -> Result<&'a [u
     }
 }
 
-/// Like [`bytes`], to be written to.
+/// Like [`bytes`], but writable.
 pub(super) unsafe fn room<'a, T>(at: *mut T, len: usize) -> Result<&'a mut [T], Errno> {
     match len {
         0 => Ok(&mut []),
         _ if !is_there(at.addr(), len.saturating_mul(size_of::<T>())) => Err(Errno::EFAULT),
-        // SAFETY: the caller's promise; nothing else refers to the caller's buffer during the call.
+        // SAFETY: the caller's promise; no other reference to the caller's buffer exists during the call.
         _ => Ok(unsafe { slice::from_raw_parts_mut(at, len) }),
     }
 }
@@ -73,13 +74,13 @@ pub(super) fn vector_count(count: c_int) -> Result<usize, Errno> {
     usize::try_from(count).map_err(|_| Errno::EINVAL)
 }
 
-/// The pieces of a gathering call.
+/// The buffers of a gathering call (`writev` and the like).
 pub(super) unsafe fn pieces<'a>(at: *const iovec, count: usize) -> Result<Vec<&'a [u8]>, Errno> {
     // SAFETY: the caller's promise, for the vector and for each of its pieces.
     unsafe { vectors(at, count)?.iter().map(|piece| bytes(piece.iov_base, piece.iov_len)).collect() }
 }
 
-/// The pieces of a scattering call.
+/// The buffers of a scattering call (`readv` and the like).
 pub(super) unsafe fn rooms<'a>(at: *const iovec, count: usize) -> Result<Vec<&'a mut [u8]>, Errno> {
     // SAFETY: the caller's promise, for the vector and for each of its pieces.
     unsafe { vectors(at, count)?.iter().map(|piece| room(piece.iov_base.cast(), piece.iov_len)).collect() }
@@ -91,7 +92,8 @@ pub(super) unsafe fn address(at: *const sockaddr, len: socklen_t) -> Result<Addr
     Address::read(unsafe { bytes(at.cast(), len as usize)? })
 }
 
-/// Leaves an address with the caller, as much of it as there is room for, and its length. Whoever gives no room wants none.
+/// Writes an address into the caller's buffer, truncated to its room, and the address's length. Null room means the caller wants
+/// none.
 pub(super) unsafe fn put_address(peer: SocketAddr, at: *mut sockaddr, len: *mut socklen_t) -> Result<(), Errno> {
     if at.is_null() || len.is_null() {
         return Ok(());
@@ -107,7 +109,7 @@ pub(super) unsafe fn put_address(peer: SocketAddr, at: *mut sockaddr, len: *mut 
 
 #[cfg(test)]
 mod tests {
-    //! `cargo xtask miri` runs these, too: what is made of a caller's pointers has to be sound, whatever it answers.
+    //! `cargo xtask miri` runs these as well: what is built from a caller's pointers has to be sound, whatever the call returns.
     use super::*;
     use std::ptr;
 
@@ -143,7 +145,7 @@ mod tests {
     fn pieces_are_gathered_and_rooms_filled_in_order() {
         let (mut first, mut last) = (*b"one", *b"three");
         let vector = [piece(&mut first), iovec { iov_base: ptr::null_mut(), iov_len: 0 }, piece(&mut last)];
-        // SAFETY: the vector and its pieces are ours, and nothing else refers to them meanwhile.
+        // SAFETY: the buffers are ours, and no other reference to them exists in the meantime.
         unsafe {
             assert_eq!(pieces(vector.as_ptr(), 3).unwrap(), [b"one".as_slice(), b"", b"three"]);
             for (index, room) in rooms(vector.as_ptr(), 3).unwrap().into_iter().enumerate() {
@@ -157,7 +159,7 @@ mod tests {
     fn an_address_comes_back_as_it_went_in_as_far_as_there_is_room() {
         for peer in ["10.0.0.1:80", "[fd00::1]:443"].map(|text| text.parse::<SocketAddr>().unwrap()) {
             for room in [0, 4, 128] {
-                // As C keeps it: aligned, and longer than any address.
+                // As C lays it out: aligned, and longer than any address.
                 let mut storage = [0_u64; 16];
                 let (at, mut len) = (storage.as_mut_ptr(), room as socklen_t);
                 // SAFETY: the memory is ours and has the room.

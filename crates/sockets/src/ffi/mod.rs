@@ -1,7 +1,7 @@
 //! The C side: the exported function and the entry points behind the table. The only unsafe code of the crate.
 //!
-//! Each entry point turns pointers into slices, calls [`Plugin`], and turns the answer into POSIX's: a number, or -1 with the
-//! error in `errno` of the calling thread.
+//! Each entry point turns pointers into slices, calls [`Plugin`], and converts the result to POSIX's convention: a number, or -1
+//! with the error in the calling thread's `errno`.
 //!
 //! # Safety
 //! packetdrill promises what POSIX promises of the calls of the same names: a buffer has the length that is given with it,
@@ -24,14 +24,14 @@ use libc::{c_char, c_int, c_ulong, c_void};
 use std::ffi::CStr;
 use std::mem::transmute;
 
-// Two threads call, so what they share must be fit for that; the compiler cannot see it through `userdata`.
+// Two threads call, so what they share must be `Send` and `Sync`; the compiler cannot check this through `userdata`.
 const _: () = {
     const fn shared_between_threads<T: Send + Sync>() {}
     shared_between_threads::<Plugin>();
 };
 
-/// A function that C declares with `...`, as it is defined here: its last argument takes the place of the first variadic
-/// one, whose register is the same where packetdrill runs. With no variadic argument it holds anything.
+/// A function that C declares with `...`, as defined here: its last parameter takes the place of the first variadic argument,
+/// which is passed in the same register where packetdrill runs. Without a variadic argument its value is arbitrary.
 type FixedFcntl = unsafe extern "C" fn(*mut c_void, c_int, c_int, usize) -> c_int;
 type FixedIoctl = unsafe extern "C" fn(*mut c_void, c_int, c_ulong, usize) -> c_int;
 
@@ -92,6 +92,6 @@ fn table(userdata: *mut c_void) -> Interface {
 }
 
 unsafe extern "C" fn free(userdata: *mut c_void) {
-    // SAFETY: it is what the init function stored, and the caller does not use it any more.
+    // SAFETY: this is what the init function stored, and the caller does not use it afterwards.
     drop(unsafe { Box::from_raw(userdata.cast::<Plugin>()) });
 }

@@ -42,7 +42,7 @@ pub(super) unsafe extern "C" fn epoll_wait(
     };
     // SAFETY: the table's contract.
     let (plugin, events) = unsafe { (plugin(u), room(events, max)) };
-    // Not more than `max`, which was an `int`.
+    // At most `max`, which was an `int`.
     number(events.and_then(|events| plugin.epoll_wait(epfd, events, timeout_ms)).map(|len| len as c_int))
 }
 
@@ -55,7 +55,7 @@ pub(super) unsafe extern "C" fn pipe(u: *mut c_void, fds: *mut c_int) -> c_int {
     }))
 }
 
-/// Offsets are for files that can be positioned; packetdrill gives pointers to zero where a script gives none.
+/// Offsets apply to seekable files; packetdrill passes pointers to zero where a script gives none.
 pub(super) unsafe extern "C" fn splice(
     u: *mut c_void,
     from: c_int,

@@ -1,4 +1,4 @@
-//! Entry points about a socket's life and settings.
+//! Entry points for a socket's life cycle and settings.
 
 use super::entry::{number, plugin, status};
 use super::memory::{address, bytes, put_address, room};
@@ -43,7 +43,7 @@ pub(super) unsafe extern "C" fn connect(u: *mut c_void, fd: c_int, at: *const so
 pub(super) unsafe extern "C" fn fcntl(u: *mut c_void, fd: c_int, command: c_int, argument: usize) -> c_int {
     // SAFETY: the table's contract.
     let plugin = unsafe { plugin(u) };
-    // An `int` fills the lower half of its register.
+    // An `int` occupies the lower half of its register.
     number(plugin.call(|host| host.fcntl(fd, command, argument as c_int)))
 }
 
@@ -55,7 +55,7 @@ pub(super) unsafe extern "C" fn ioctl(u: *mut c_void, fd: c_int, request: c_ulon
     if value.is_null() {
         return status(Err(Errno::EFAULT));
     }
-    // The only request that reads what the caller has left.
+    // The only request that reads the caller's value.
     // SAFETY: the table's contract.
     let given = if request == FIONBIO { unsafe { *value } } else { 0 };
     status(plugin.call(|host| host.ioctl(fd, request, given)).map(|answer| {
@@ -92,7 +92,7 @@ pub(super) unsafe extern "C" fn getsockopt(
     // SAFETY: the table's contract.
     let value = unsafe { room(value.cast::<u8>(), *len as usize) };
     status(value.and_then(|value| plugin.call(|host| host.getsockopt(fd, level, name, value))).map(|written| {
-        // Not more than there was room for, which was a `socklen_t`.
+        // At most the room available, which was a `socklen_t`.
         *len = written as socklen_t;
     }))
 }

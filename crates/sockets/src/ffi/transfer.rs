@@ -32,7 +32,7 @@ pub(super) unsafe extern "C" fn recv(
     count(room.and_then(|room| plugin.receive(fd, &mut [room], flags)))
 }
 
-/// On a stream it is `recv`: it names no peer.
+/// On a stream it is `recv`: it returns no peer address.
 pub(super) unsafe extern "C" fn recvfrom(
     u: *mut c_void,
     fd: c_int,
@@ -79,7 +79,7 @@ pub(super) unsafe extern "C" fn recvmsg(u: *mut c_void, fd: c_int, message: *mut
     count(received)
 }
 
-/// Leaves control messages with the caller, as many as there is room for, and says so when some are left out.
+/// Writes control messages into the caller's buffer, as many as fit, and sets a flag when some were left out.
 unsafe fn put_control(messages: &[ControlMessage], into: &mut msghdr) {
     // SAFETY: the table's contract.
     let room = unsafe { room(into.msg_control.cast::<u8>(), into.msg_controllen) }.unwrap_or_default();

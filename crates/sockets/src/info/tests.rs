@@ -50,7 +50,7 @@ fn info() -> TcpInfo {
     }
 }
 
-/// A connection whose every number is its own.
+/// A connection in which every number is different.
 fn details() -> Details {
     Details {
         info: info(),

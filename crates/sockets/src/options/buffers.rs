@@ -1,8 +1,8 @@
 //! Socket buffers as Linux counts them (`SO_SNDBUF`, `SO_RCVBUF`, `tcp_rmem`, `tcp_wmem`), and the window that follows.
 //!
-//! Sizes include the kernel's own overhead: what is asked for is doubled, and half of a receive buffer is window at first: the
+//! Sizes include the kernel's own overhead: a requested size is doubled, and half of a receive buffer is window at first: the
 //! kernel's assumption before it has seen a segment.
-//! A size that was asked for stays; otherwise buffers grow, the receive buffer by what is read.
+//! A requested size is fixed; otherwise buffers grow, the receive buffer by what is read.
 
 use crate::sysctl::Sysctls;
 use base::Bytes;
@@ -11,20 +11,20 @@ use tcp::config::{
     SendGrowth, WindowRounding, WindowScaleConfig,
 };
 
-/// Least sizes (`SOCK_MIN_SNDBUF`, `SOCK_MIN_RCVBUF`): two small packets with their overhead, and one.
+/// Smallest sizes (`SOCK_MIN_SNDBUF`, `SOCK_MIN_RCVBUF`): two small packets with their overhead, and one.
 const SNDBUF_MIN: u32 = 4_608;
 pub(crate) const RCVBUF_MIN: u32 = 2_304;
-/// The largest number a size can be.
+/// The largest value of a size.
 const SIZE_MAX: u32 = i32::MAX as u32;
-/// A window's share of its buffer, as a divisor.
+/// The share of a buffer that the window takes, as a divisor.
 const WINDOW_SHARE: u32 = 2;
-/// Largest window there is (RFC 7323 §2.3), and largest shift.
+/// Largest possible window (RFC 7323 §2.3), and largest shift.
 const WINDOW_MAX: u32 = 65_535 << SHIFT_MAX;
 const SHIFT_MAX: u8 = 14;
-/// The largest buffer the endpoint takes.
+/// The largest buffer the endpoint accepts.
 const BUFFER_MAX: Bytes = 1 << 30;
 
-/// `SO_BUF_LOCK`'s bits: which sizes stay as they are.
+/// The bits of `SO_BUF_LOCK`: which sizes are fixed.
 pub(crate) const SNDBUF_LOCKED: i32 = 1;
 pub(crate) const RCVBUF_LOCKED: i32 = 2;
 
@@ -58,7 +58,7 @@ enum Growth {
     On,
 }
 
-/// Whether a size is bounded by the administrator's maximum.
+/// Whether the administrator's maximum limits a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
     /// `SO_SNDBUF`, `SO_RCVBUF`.
@@ -68,7 +68,7 @@ pub(crate) enum Bound {
 }
 
 impl Buffers {
-    /// Those of a new socket. Without a namespace, the kernel's defaults.
+    /// The buffers of a new socket; without a namespace, the kernel's defaults.
     pub fn new(sysctls: &Sysctls) -> Self {
         let rmem = sysctls.sizes("ipv4/tcp_rmem").unwrap_or([4_096, 131_072, 6 << 20]);
         let wmem = sysctls.sizes("ipv4/tcp_wmem").unwrap_or([4_096, 16_384, 4 << 20]);
@@ -88,19 +88,19 @@ impl Buffers {
         }
     }
 
-    /// The application asks for a send buffer.
+    /// The application requests a send buffer of this size.
     pub fn set_send(&mut self, asked: i32, bound: Bound) {
         self.sndbuf = doubled(asked, bound, self.wmem_max).max(SNDBUF_MIN);
         self.locks |= SNDBUF_LOCKED;
     }
 
-    /// The application asks for a receive buffer.
+    /// The application requests a receive buffer of this size.
     pub fn set_receive(&mut self, asked: i32, bound: Bound) {
         self.rcvbuf = doubled(asked, bound, self.rmem_max).max(RCVBUF_MIN);
         self.locks |= RCVBUF_LOCKED;
     }
 
-    /// So many bytes are to wake a reader: as many as there are of these at least have to fit. The number in force.
+    /// Sets how many bytes wake a reader; the buffer must hold at least that many. Returns the number in force.
     pub fn set_low_water(&mut self, asked: i32) -> u32 {
         let asked = u32::try_from(asked).unwrap_or(SIZE_MAX);
         let largest = if self.is_locked(RCVBUF_LOCKED) { self.rcvbuf / 2 } else { self.rmem[2] / 2 };
@@ -116,7 +116,7 @@ impl Buffers {
         self.locks & which != 0
     }
 
-    /// The window a whole receive buffer gives, and the largest that may ever be offered.
+    /// The window that an empty receive buffer gives, and the largest that may ever be offered.
     fn window(&self) -> (Bytes, Bytes) {
         let full = self.rcvbuf / WINDOW_SHARE;
         let clamp = if self.window_clamp == 0 { WINDOW_MAX } else { self.window_clamp };
@@ -124,15 +124,15 @@ impl Buffers {
         (full.min(clamp), clamp)
     }
 
-    /// The window shift of a SYN: what the largest buffer needs; a size that was asked for is the largest.
+    /// The window shift of a SYN: what the largest buffer requires; a requested size is also the largest.
     pub fn shift(&self) -> u8 {
         let (window, clamp) = self.window();
         let space = window.max(self.rmem[2]).max(self.rmem_max).min(clamp);
-        // A field of 16 bits without the highest, as signed ones had to do once.
+        // A 16-bit field without its highest bit, from the time when windows were signed numbers.
         (space.max(1).ilog2().saturating_sub(15) as u8).min(SHIFT_MAX)
     }
 
-    /// The window to begin with, and the largest one it grows to.
+    /// The initial window, and the largest one to which it grows.
     fn bounds(&self) -> DrsConfig {
         let (window, clamp) = self.window();
         let grows = !self.is_locked(RCVBUF_LOCKED) && self.growth == Growth::On;
@@ -145,7 +145,7 @@ impl Buffers {
         DrsConfig { initial, max: largest.min(field_max).max(initial) }
     }
 
-    /// The memory of received packets.
+    /// How the memory of received packets is counted.
     fn frames(&self) -> FrameMemory {
         let grows = !self.is_locked(RCVBUF_LOCKED) && self.growth == Growth::On;
         FrameMemory {
@@ -155,7 +155,7 @@ impl Buffers {
         }
     }
 
-    /// The send buffer: one that counts memory begins small and grows, another one is as large as that becomes.
+    /// The send buffer: one that counts memory begins small and grows; any other has its final size from the start.
     fn edit_send(&self, send: &mut SendConfig) {
         let max = self.wmem[2].max(self.sndbuf).clamp(1, BUFFER_MAX);
         let (size, growth) = match send.accounting {
@@ -166,12 +166,12 @@ impl Buffers {
         (send.buffer, send.growth) = (size.clamp(1, BUFFER_MAX), growth);
     }
 
-    /// The send buffer's size, which may have grown to `present`.
+    /// Size of the send buffer, which may have grown to `present`.
     pub fn send_size(&self, present: Option<Bytes>) -> u32 {
         present.filter(|_| !self.is_locked(SNDBUF_LOCKED)).map_or(self.sndbuf, |present| present.max(self.sndbuf))
     }
 
-    /// Puts the sizes into a connection's settings.
+    /// Writes the sizes into a connection's settings.
     pub fn edit(&self, config: &mut Config) {
         config.receive.window = ReceiveWindowConfig::Drs(self.bounds());
         config.receive.rounding = WindowRounding::SegmentsFromSyn;
@@ -184,7 +184,7 @@ impl Buffers {
     }
 }
 
-/// What is asked for and its overhead. Negative numbers are large ones, except where nothing bounds them.
+/// The requested size plus its overhead. Negative numbers count as large ones, except where no maximum applies.
 fn doubled(asked: i32, bound: Bound, max: u32) -> u32 {
     let asked = match bound {
         Bound::Maximum => (asked as u32).min(max),

@@ -17,7 +17,7 @@ impl Host {
     /// `EBADF`, and those of [`Options::get`](super::Options::get).
     pub fn getsockopt(&mut self, fd: RawFd, level: i32, name: i32, value: &mut [u8]) -> Result<usize, Errno> {
         let answer = if (level, name) == (SOL_SOCKET, SO_ERROR) {
-            // Reported once.
+            // An error is reported only once.
             let error = self.socket_mut(fd)?.error.take();
             error.map_or(0, |error| error as i32).to_ne_bytes().to_vec()
         } else {
@@ -59,7 +59,7 @@ impl Host {
         let socket = self.socket_mut(fd)?;
         match effect {
             Effect::Kept => Ok(()),
-            // What waits looks again with the settings that the turn behind this call finds.
+            // Blocked calls check again with the settings that the turn after this call uses.
             Effect::Settings => {
                 socket.config = config;
                 let pushed = (level, name, value.first()) == (SOL_TCP, libc::TCP_NODELAY, Some(&1));
@@ -81,8 +81,8 @@ impl Host {
         }
     }
 
-    /// Reports name bytes by their number from now on: counted from what is to be acknowledged next, a SYN among it, or from
-    /// what is to be written next.
+    /// From now on reports number bytes relative to the next byte to be acknowledged, counting a SYN, or relative to the next
+    /// byte to be written.
     fn number_bytes(&mut self, fd: RawFd) -> Result<(), Errno> {
         let socket = self.socket(fd)?;
         let Some(conn) = socket.conn() else { return Ok(()) };
@@ -99,7 +99,7 @@ impl Host {
         Ok(())
     }
 
-    /// Cookies are made with a listener's own keys, or the namespace's.
+    /// Cookies are made with the listener's own keys, or with the namespace's.
     ///
     /// # Errors
     /// `EBADF`.
@@ -112,7 +112,7 @@ impl Host {
         Ok(())
     }
 
-    /// Runs `call` on a socket's options with what they may look at.
+    /// Runs `call` on a socket's options with the state that they may read.
     fn with_scene<T>(&self, fd: RawFd, call: impl FnOnce(&Scene<'_>, &super::Options) -> T) -> Result<T, Errno> {
         let socket = self.socket(fd)?;
         let conn = socket.conn();
@@ -132,7 +132,7 @@ impl Host {
             details: details.as_ref(),
             pace: conn.and_then(|conn| self.stack.endpoint(conn)).map(tcp::Endpoint::ack_pace),
             backlog,
-            // No queue holds more than the type can say.
+            // No queue holds more than the type can represent.
             queued: queues.map_or((0, 0), |queues| {
                 (queues.readable as u32, details.as_ref().map_or(0, |details| details.send_memory))
             }),
@@ -140,8 +140,8 @@ impl Host {
         Ok(call(&scene, &socket.settings.options))
     }
 
-    /// Control messages for a `recvmsg` that has just succeeded: with `TCP_INQ`, how much is left to be read. The peer's
-    /// FIN counts as one, so that a reader comes again for it.
+    /// Control messages for a `recvmsg` that has just succeeded: with `TCP_INQ`, how much remains to be read. The peer's FIN
+    /// counts as one byte, so that a reader calls again for it.
     pub fn control_messages(&mut self, fd: RawFd) -> Vec<ControlMessage> {
         let Ok(socket) = self.socket(fd) else { return Vec::new() };
         let asked = socket.settings.options.is_on(SOL_TCP, TCP_INQ);

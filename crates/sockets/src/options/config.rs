@@ -1,4 +1,4 @@
-//! What options change in a connection's settings.
+//! How options change a connection's settings.
 
 use super::names::{TCP_DELACK_MAX_US, TCP_RTO_MAX_MS, TCP_RTO_MIN_US};
 use super::{Options, congestion};
@@ -13,15 +13,15 @@ use tcp::config::{
 };
 
 impl Options {
-    /// A listener's own keys for cookies, or the namespace's.
+    /// The keys for cookies: a listener's own, or the namespace's.
     pub fn fast_open_keys(&self) -> Option<FastOpenKeys> {
         let key = |at: usize| self.fastopen_key.get(at..).and_then(|rest| rest.first_chunk::<16>()).copied();
         let own = key(0).map(|current| FastOpenKeys { current, previous: key(16) });
         own.or_else(|| self.sysctls.fast_open_keys())
     }
 
-    /// A connection's settings for a listener with this backlog. Where every listener takes data from SYNs, the backlog says
-    /// how many of those connections may be under way.
+    /// A connection's settings for a listener with this backlog. Where every listener accepts data in SYNs, the backlog limits
+    /// how many such connections may be pending.
     pub fn listening(&self, mut config: Config, backlog: u32) -> Config {
         if self.set_number(SOL_TCP, TCP_FASTOPEN).is_none() {
             config.fastopen.pending_max = config.fastopen.pending_max.min(backlog);
@@ -29,14 +29,14 @@ impl Options {
         config
     }
 
-    /// The namespace's word on Fast Open counts as it is when a connection is opened, not when its socket was made.
+    /// The namespace's Fast Open setting is read when a connection is opened, not when its socket was created.
     pub fn renew_fast_open(&mut self, sysctls: &Sysctls) {
         let mut base = Config::clone(&self.base);
         sysctls.edit_fast_open(&mut base);
         self.base = Arc::new(base);
     }
 
-    /// A connection's settings: the base with what the application has set on top.
+    /// A connection's settings: the base, overlaid with what the application has set.
     pub fn config(&self) -> Config {
         let mut config = Config::clone(&self.base);
         self.edit_sending(&mut config);
@@ -62,7 +62,7 @@ impl Options {
         if self.is_on(SOL_TCP, TCP_CORK) {
             config.send.cork = CorkConfig::On;
         }
-        // Zero means that the namespace's limit holds.
+        // Zero means that the namespace's limit applies.
         if let Some(bytes) = self.set_number(SOL_TCP, TCP_NOTSENT_LOWAT).filter(|bytes| *bytes != 0) {
             config.send.notsent_lowat = notsent_lowat(bytes.into());
         }
@@ -71,11 +71,11 @@ impl Options {
         }
     }
 
-    /// The IP header and the path MTU; a version 6 socket's own options go first.
+    /// The IP header and the path MTU; the options of an IPv6 socket take precedence.
     fn edit_path(&self, config: &mut Config) {
         let set = |v6, v4| self.set_number(SOL_IPV6, v6).or_else(|| self.set_number(SOL_IP, v4));
         if let Some(hops) = set(IPV6_UNICAST_HOPS, IP_TTL) {
-            // Nothing leaves a host with no hop to go.
+            // A packet with a hop limit of zero does not leave the host.
             config.ip.ttl = hops.clamp(1, 255) as u8;
         }
         if let Some(service) = set(IPV6_TCLASS, IP_TOS) {
@@ -84,7 +84,7 @@ impl Options {
         match set(IPV6_MTU_DISCOVER, IP_MTU_DISCOVER) {
             Some(IP_PMTUDISC_WANT | IP_PMTUDISC_DO) => config.path_mtu.discovery = Discovery::On,
             Some(IP_PMTUDISC_PROBE) => config.path_mtu.discovery = Discovery::Deaf,
-            // The interface's MTU without DF, whatever routers say.
+            // The interface's MTU without DF, regardless of what routers report.
             Some(_) => config.path_mtu.discovery = Discovery::Off,
             None => {}
         }
@@ -119,7 +119,7 @@ impl Options {
             config.ack.delay = config.ack.delay.min(Duration::from_micros(us as u64));
         }
         if let Some(seconds) = self.set_number(SOL_TCP, TCP_LINGER2) {
-            // Below zero the connection does not wait.
+            // With a negative value the connection does not wait.
             config.timers.fin_wait_2 = seconds_of(seconds);
         }
         if let Some(seconds) = self.set_number(SOL_TCP, TCP_DEFER_ACCEPT) {

@@ -1,14 +1,14 @@
-//! Congestion controls by the names Linux gives them (`TCP_CONGESTION`, `tcp_congestion_control`).
+//! Congestion controls by their Linux names (`TCP_CONGESTION`, `tcp_congestion_control`).
 
 use cc::{AvoidanceConfig, ClassicConfig, RenoConfig, SlowStartConfig, SsthreshBase};
 use tcp::config::Config;
 
-/// The profile that says what Linux calls `cubic`.
+/// The profile that defines what Linux calls `cubic`.
 const LINUX: &str = "linux";
-/// Bytes of a name, its end included (`TCP_CA_NAME_MAX`).
+/// Size of a name in bytes, including its terminator (`TCP_CA_NAME_MAX`).
 pub(crate) const NAME_LEN: usize = 16;
 
-/// The name of what a configuration has.
+/// The name of the algorithm in a configuration.
 pub(crate) fn name(config: &Config) -> &'static str {
     match config.cc.avoidance {
         AvoidanceConfig::Reno(_) => "reno",
@@ -16,12 +16,12 @@ pub(crate) fn name(config: &Config) -> &'static str {
     }
 }
 
-/// The name as it is kept, if there is an algorithm of it.
+/// The name as it is stored, if an algorithm has that name.
 pub(crate) fn known(wanted: &str) -> Option<&'static str> {
     ["reno", "cubic"].into_iter().find(|name| *name == wanted)
 }
 
-/// Takes the algorithm of this name; whether there is one. The initial window and pacing stay.
+/// Selects the algorithm of this name; returns whether it exists. The initial window and pacing do not change.
 pub(crate) fn choose(config: &mut Config, wanted: &str) -> bool {
     if wanted == name(config) {
         return true;
@@ -29,7 +29,7 @@ pub(crate) fn choose(config: &mut Config, wanted: &str) -> bool {
     match wanted {
         "reno" => {
             config.cc.slow_start = SlowStartConfig::Classic(ClassicConfig { limit_segments: None });
-            // Half of the window and not of the flight, as everything there counts.
+            // Half of the window, not of the flight, because Linux computes with the window here.
             config.cc.avoidance =
                 AvoidanceConfig::Reno(RenoConfig { ssthresh_base: SsthreshBase::Cwnd, ..RenoConfig::default() });
         }

@@ -1,4 +1,4 @@
-//! Socket options: what was set on a socket, what it answers, and what follows for its connection.
+//! Socket options: what was set on a socket, what it returns, and how it affects the connection.
 //!
 //! `table` has the options whose value is a number, `special` those that are more, `buffers` the sizes of buffers and the
 //! windows that follow, `congestion` the names of algorithms, `config` what options change in [`tcp::Config`], `scene` and
@@ -34,13 +34,13 @@ use tcp::{AckPace, Config};
 /// `SO_LINGER`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Linger {
-    /// Whether `close` waits, and whether it resets (no time at all).
+    /// Whether `close` waits, or resets the connection (with zero time).
     pub on: c_int,
     pub seconds: c_int,
 }
 
 impl Linger {
-    /// How long `close` waits; none at all for a reset. Absent when it does not wait.
+    /// How long `close` waits; zero for a reset. `None` when it does not wait.
     pub fn time(self) -> Option<Duration> {
         (self.on != 0).then(|| Duration::from_secs(u64::from(self.seconds.max(0).unsigned_abs())))
     }
@@ -67,14 +67,14 @@ pub(crate) struct Options {
 }
 
 impl Default for Options {
-    /// Those of a socket without a namespace.
+    /// The options of a socket without a namespace.
     fn default() -> Self {
         Self::new(Config::default(), Sysctls::default())
     }
 }
 
 impl Options {
-    /// Those of a new socket, for connections that are otherwise configured by `base`.
+    /// The options of a new socket whose connections are otherwise configured by `base`.
     pub fn new(base: Config, sysctls: Sysctls) -> Self {
         Self {
             buffers: Buffers::new(&sysctls),
@@ -118,7 +118,7 @@ impl Options {
         self.timestamping
     }
 
-    /// The number an option has: what was set, or what a new socket has. Zero for options that are not numbers.
+    /// The value of an option: what was set, or a new socket's default. Zero for options that are not numbers.
     pub fn number(&self, level: c_int, name: c_int) -> c_int {
         let initial = || table::find(level, name).map_or(0, |row| row.initial.value(&self.sysctls));
         self.numbers.get(&(level, name)).copied().unwrap_or_else(initial)
@@ -137,8 +137,8 @@ impl Options {
     /// `setsockopt(2)`.
     ///
     /// # Errors
-    /// `ENOPROTOOPT` for options there are not, or that are only read; `EINVAL` for values that are too short or out of
-    /// range; those of the option.
+    /// `ENOPROTOOPT` for unknown or read-only options; `EINVAL` for values that are too short or out of range; the errors of the
+    /// option itself.
     pub fn set(&mut self, scene: &Scene<'_>, level: c_int, name: c_int, value: &[u8]) -> Result<Effect, Errno> {
         if let Some(result) = self.set_special(scene, level, name, value) {
             return result;
@@ -151,10 +151,10 @@ impl Options {
         Ok(Effect::of(level, name, asked))
     }
 
-    /// What else an option changes among the options themselves.
+    /// Other options that change together with this one.
     fn follow(&mut self, level: c_int, name: c_int, kept: c_int) {
         match (level, name) {
-            // The service asked for decides how urgent a packet is to the device: no delay 6, throughput 2, both 4.
+            // The requested service determines the packet's priority at the device: low delay 6, throughput 2, both 4.
             (SOL_IP, libc::IP_TOS) => {
                 let priority = [0, 2, 6, 4][(kept >> 3 & 3) as usize];
                 self.numbers.insert((SOL_SOCKET, SO_PRIORITY), priority);
@@ -167,7 +167,7 @@ impl Options {
     /// `getsockopt(2)` into a buffer of `room` bytes.
     ///
     /// # Errors
-    /// `ENOPROTOOPT` (`EOPNOTSUPP` for levels there are not), and those of the option.
+    /// `ENOPROTOOPT` (`EOPNOTSUPP` for unknown levels), and the errors of the option.
     pub fn get(&self, scene: &Scene<'_>, level: c_int, name: c_int, room: usize) -> Result<Vec<u8>, Errno> {
         if let Some(result) = self.get_special(scene, level, name, room) {
             return result.map(|mut value| {
@@ -190,7 +190,7 @@ impl Options {
     }
 }
 
-/// The number that a caller gives. IPv4's options come as a single byte, too, and some as none.
+/// The number a caller passes. IPv4's options also accept a single byte, and some accept no bytes.
 fn asked_number(level: c_int, name: c_int, value: &[u8]) -> Result<c_int, Errno> {
     if let Some(bytes) = value.first_chunk() {
         return Ok(c_int::from_ne_bytes(*bytes));

@@ -9,13 +9,13 @@ use base::Duration;
 use libc::*;
 use nix::errno::Errno;
 
-/// Segment sizes that `TCP_MAXSEG` takes (`TCP_MIN_MSS`, `MAX_TCP_WINDOW`), and what a socket has before it knows better.
+/// Segment sizes that `TCP_MAXSEG` accepts (`TCP_MIN_MSS`, `MAX_TCP_WINDOW`), and a socket's initial value.
 const MSS: std::ops::RangeInclusive<c_int> = 88..=32_767;
 const DEFAULT_MSS: c_int = 536;
-/// Lengths of a Fast Open key: one, or one and the one before it.
+/// Lengths of a Fast Open key: one key, or the current and the previous one.
 const KEY_LENS: [usize; 2] = [16, 32];
 const USEC_PER_SEC: i64 = 1_000_000;
-/// `SO_TIMESTAMPING`'s bits: all of them, and those that are not for every socket.
+/// `SO_TIMESTAMPING`'s bits: all of them, and those that not every socket supports.
 const TIMESTAMPING_ALL: u32 = (1 << 19) - 1;
 const TIMESTAMPING_OPT_ID: u32 = 1 << 7;
 const TIMESTAMPING_BIND_PHC: u32 = 1 << 15;
@@ -27,7 +27,7 @@ type Set = Result<Effect, Errno>;
 type Got = Result<Vec<u8>, Errno>;
 
 impl Options {
-    /// Sets an option of this file; `None` when it is none.
+    /// Sets an option of this file; `None` when the option is not one of them.
     pub(super) fn set_special(&mut self, scene: &Scene<'_>, level: c_int, name: c_int, value: &[u8]) -> Option<Set> {
         match level {
             SOL_SOCKET => self.set_of_socket(scene, name, value),
@@ -44,14 +44,14 @@ impl Options {
     fn set_of_socket(&mut self, scene: &Scene<'_>, name: c_int, value: &[u8]) -> Option<Set> {
         let read_only = matches!(name, SO_ERROR | SO_ACCEPTCONN | SO_MEMINFO | SO_PEERNAME | SO_DOMAIN);
         let kept = match name {
-            // Each option is at least a number long, also those that cannot be set.
+            // Every option takes at least a number, even one that cannot be set.
             _ if number(value).is_err() => Err(Errno::EINVAL),
             _ if read_only => Err(Errno::ENOPROTOOPT),
             SO_SNDBUF | SO_SNDBUFFORCE | SO_RCVBUF | SO_RCVBUFFORCE => {
                 number(value).map(|asked| self.size(name, asked))
             }
             SO_RCVLOWAT => number(value).map(|asked| {
-                // A negative number is a large one.
+                // A negative number counts as a large one.
                 let asked = if asked < 0 { c_int::MAX } else { asked };
                 self.receive_low = self.buffers.set_low_water(asked);
                 Effect::Settings
@@ -74,7 +74,7 @@ impl Options {
             }),
             SO_MAX_PACING_RATE => number(value).map(|rate| {
                 let wide = value.first_chunk().map(|bytes| u64::from_ne_bytes(*bytes));
-                // All ones mean no limit in either length.
+                // All ones mean no limit in either width.
                 let narrow = if rate == -1 { u64::MAX } else { u64::from(rate as u32) };
                 self.max_pacing_rate = wide.unwrap_or(narrow);
                 Effect::Kept
@@ -98,7 +98,7 @@ impl Options {
     fn set_linger(&mut self, value: &[u8]) -> Set {
         let pair: &[u8; 8] = value.first_chunk().ok_or(Errno::EINVAL)?;
         let (on, seconds) = (number(&pair[..4])?, number(&pair[4..])?);
-        // Switched off, the time that was set before stays and is not reported.
+        // When lingering is turned off, the time set before is kept but not reported.
         self.linger = if on == 0 { Linger { on: 0, ..self.linger } } else { Linger { on: 1, seconds } };
         Ok(Effect::Kept)
     }
@@ -109,7 +109,7 @@ impl Options {
         if bits & !TIMESTAMPING_ALL != 0 || (bits & TIMESTAMPING_OPT_ID_TCP != 0 && !numbered) {
             return Err(Errno::EINVAL);
         }
-        // Bytes are numbered from the first one that a connection carries.
+        // Bytes are numbered from the first one the connection carries.
         if numbered && self.timestamping & TIMESTAMPING_OPT_ID == 0 && scene.stage != Stage::Opened {
             return Err(Errno::EINVAL);
         }
@@ -131,7 +131,7 @@ impl Options {
                     Err(Errno::EINVAL)
                 }
             }
-            // No upper-layer protocol is built in.
+            // No upper-layer protocol is available.
             TCP_ULP if !value.is_empty() => Err(Errno::ENOENT),
             _ if number(value).is_err() => Err(Errno::EINVAL),
             TCP_MAXSEG => number(value)
@@ -162,7 +162,7 @@ impl Options {
         Ok(Effect::Settings)
     }
 
-    /// The value of an option of this file; `None` when it is none.
+    /// The value of an option of this file; `None` when the option is not one of them.
     pub(super) fn get_special(&self, scene: &Scene<'_>, level: c_int, name: c_int, room: usize) -> Option<Got> {
         match (level, name) {
             (SOL_SOCKET, _) => self.get_of_socket(scene, name, room),
@@ -198,7 +198,7 @@ impl Options {
         }))
     }
 
-    /// What the send buffer may hold: it grows with its connection.
+    /// The capacity of the send buffer, which grows with its connection.
     /// The receive buffer's size, which may have grown.
     fn receive_buffer(&self, scene: &Scene<'_>) -> c_int {
         let grown = scene.details.and_then(|details| details.receive_memory).map_or(0, |memory| memory.buffer);
@@ -217,7 +217,7 @@ impl Options {
         Some(Ok(match name {
             TCP_MAXSEG => bytes(self.segment_size(scene)),
             TCP_INFO => self.tcp_info(scene).to_vec(),
-            // Neither of the available algorithms has anything to report.
+            // Neither of the available algorithms reports anything.
             TCP_CC_INFO => Vec::new(),
             TCP_CONGESTION => {
                 let mut name = congestion::name(&self.config()).as_bytes().to_vec();
@@ -226,7 +226,7 @@ impl Options {
             }
             TCP_TIMESTAMP => bytes(scene.details.map_or(0, |details| details.timestamp) as c_int),
             TCP_FASTOPEN_KEY => self.fastopen_key.clone(),
-            // No SYN was kept, no protocol is above.
+            // No SYN is saved, and no protocol is layered on top.
             TCP_SAVED_SYN | TCP_ULP => Vec::new(),
             TCP_REPAIR_QUEUE | TCP_QUEUE_SEQ | TCP_REPAIR_WINDOW | TCP_ZEROCOPY_RECEIVE => {
                 return Some(Err(Errno::EINVAL));
@@ -235,7 +235,7 @@ impl Options {
         }))
     }
 
-    /// Before there is a connection what was asked for, from then on what is in force.
+    /// Before the connection exists, the requested size; from then on the size in force.
     fn segment_size(&self, scene: &Scene<'_>) -> c_int {
         match (scene.details, self.user_mss) {
             (Some(details), _) => details.info.smss as c_int,
@@ -268,7 +268,7 @@ fn number(value: &[u8]) -> Result<c_int, Errno> {
     value.first_chunk().map(|bytes| c_int::from_ne_bytes(*bytes)).ok_or(Errno::EINVAL)
 }
 
-/// A `struct timeval`: seconds and microseconds, 64 bits each. Zero waits indefinitely, a negative time not at all.
+/// A `struct timeval`: seconds and microseconds, 64 bits each. Zero waits indefinitely, a negative time does not wait.
 fn timeout(value: &[u8]) -> Result<Option<Duration>, Errno> {
     let (seconds, micros) = match (value.first_chunk::<8>(), value.get(8..16).and_then(|rest| rest.first_chunk::<8>()))
     {
@@ -284,7 +284,7 @@ fn timeout(value: &[u8]) -> Result<Option<Duration>, Errno> {
     if seconds == 0 && micros == 0 {
         return Ok(None);
     }
-    // The kernel's clock ticks in milliseconds: a part of one counts as one.
+    // The kernel's clock ticks in milliseconds: a fraction of one is rounded up.
     let millis = (seconds as u64).checked_mul(1_000).map(|ms| ms.saturating_add((micros as u64).div_ceil(1_000)));
     Ok(millis.filter(|ms| *ms < i64::MAX as u64 / 1_000_000).map(Duration::from_millis))
 }

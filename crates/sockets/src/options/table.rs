@@ -1,7 +1,7 @@
-//! Options whose value is a number: what a new socket has, which numbers are taken, and what becomes of them.
+//! Options whose value is a number: a new socket's value, which numbers are accepted, and what is stored.
 //!
-//! The rows are what a Linux 6.18 kernel answered when it was asked for each option on each kind of socket. What such a
-//! number does, if anything, is said where it is used; many only come back as they were set.
+//! The rows are what a Linux 6.18 kernel returned for each option on each kind of socket. The effect of a number, if any, is
+//! described where it is used; many are only stored and returned.
 
 use super::names::*;
 use super::scene::{Bound, Scene, Stage};
@@ -23,24 +23,24 @@ pub(crate) struct Row {
 pub(crate) enum Initial {
     /// This one.
     Is(c_int),
-    /// The namespace's setting, or this one.
+    /// The namespace's setting, or this one without it.
     Of(&'static str, c_int),
 }
 
-/// Which numbers are taken.
+/// Which numbers are accepted.
 #[derive(Clone, Copy)]
 pub(crate) enum Take {
     /// Zero means off, all others on.
     Flag,
     /// Every number.
     Any,
-    /// Those between, both included; `EINVAL` for others.
+    /// Those in the range, inclusive; `EINVAL` for others.
     Within(c_int, c_int),
     /// None: always this error.
     Refused(Errno),
-    /// All, and nothing changes.
+    /// All are accepted, and nothing changes.
     Ignored,
-    /// What the function makes of them.
+    /// What the function computes from them.
     Made(fn(c_int, &Scene<'_>) -> Result<c_int, Errno>),
 }
 
@@ -56,7 +56,7 @@ impl Initial {
 }
 
 impl Take {
-    /// What is kept of `asked`.
+    /// What is stored when `asked` is set.
     pub fn take(self, asked: c_int, present: c_int, scene: &Scene<'_>) -> Result<c_int, Errno> {
         match self {
             Self::Flag => Ok(c_int::from(asked != 0)),
@@ -88,7 +88,7 @@ const BYTE: Take = Take::Within(0, 255);
 const PMTU: Take = Take::Within(0, 5);
 /// Seconds of FIN-WAIT-2 at most.
 const LINGER2_MAX: c_int = 120;
-/// A delay of every packet: the kernel's RTT, in eighths of a microsecond, has to hold it.
+/// A delay of every packet: it must fit the kernel's RTT, in eighths of a microsecond.
 const TX_DELAY_MAX: c_int = (1 << 28) - 1;
 
 /// All of them.
@@ -130,7 +130,7 @@ pub(crate) const ROWS: &[Row] = &[
     row(SOL_TCP, TCP_THIN_LINEAR_TIMEOUTS, 0, SWITCH),
     row(SOL_TCP, TCP_THIN_DUPACK, 0, Take::Made(thin_dupack)),
     row(SOL_TCP, TCP_USER_TIMEOUT, 0, Take::Within(0, c_int::MAX)),
-    // A repaired connection would be another one: not permitted, as to callers without the capability.
+    // Repair would alter the connection: not permitted, as for callers without the capability.
     row(SOL_TCP, TCP_REPAIR, 0, Take::Refused(Errno::EPERM)),
     row(SOL_TCP, TCP_FASTOPEN, 0, Take::Made(fastopen)),
     row(SOL_TCP, TCP_NOTSENT_LOWAT, 0, Take::Any),
@@ -188,7 +188,7 @@ fn txrehash(asked: c_int, _: &Scene<'_>) -> Result<c_int, Errno> {
     }
 }
 
-/// Negative: FIN-WAIT-2 is not waited in at all. Zero: as long as the namespace says.
+/// Negative: skip FIN-WAIT-2. Zero: as long as the namespace says.
 fn linger2(asked: c_int, scene: &Scene<'_>) -> Result<c_int, Errno> {
     match asked {
         ..0 => Ok(-1),
@@ -197,8 +197,8 @@ fn linger2(asked: c_int, scene: &Scene<'_>) -> Result<c_int, Errno> {
     }
 }
 
-/// Seconds become retransmissions of the SYN-ACK and are reported as the seconds these take: 1, 3, 7 and so on, each timeout
-/// twice the one before up to two minutes; at most 255.
+/// Seconds are converted to retransmissions of the SYN-ACK and reported as the seconds these take: 1, 3, 7 and so on, each
+/// timeout twice the previous one up to two minutes; at most 255.
 fn defer_accept(asked: c_int, _: &Scene<'_>) -> Result<c_int, Errno> {
     let (mut passed, mut timeout, mut count) = (0, 1, 0);
     while passed < asked && count < 255 {
@@ -209,7 +209,7 @@ fn defer_accept(asked: c_int, _: &Scene<'_>) -> Result<c_int, Errno> {
     Ok(passed)
 }
 
-/// No less than half the least buffer. Only a socket that was not opened yet may do without.
+/// At least half the smallest buffer. Only a socket that has not been opened may set zero.
 fn window_clamp(asked: c_int, scene: &Scene<'_>) -> Result<c_int, Errno> {
     match (asked, scene.stage) {
         (0, Stage::Fresh) => Ok(0),
@@ -218,12 +218,12 @@ fn window_clamp(asked: c_int, scene: &Scene<'_>) -> Result<c_int, Errno> {
     }
 }
 
-/// Taken and forgotten: the kernel has no such rule any more.
+/// Accepted and ignored: the kernel no longer has this rule.
 fn thin_dupack(asked: c_int, _: &Scene<'_>) -> Result<c_int, Errno> {
     if matches!(asked, 0 | 1) { Ok(0) } else { Err(Errno::EINVAL) }
 }
 
-/// So many requests may wait; no more than the namespace lets any queue have.
+/// How many requests may be pending; at most the namespace's limit for any queue.
 fn fastopen(asked: c_int, scene: &Scene<'_>) -> Result<c_int, Errno> {
     if asked < 0 || !matches!(scene.stage, Stage::Fresh | Stage::Listening) {
         return Err(Errno::EINVAL);
@@ -231,7 +231,7 @@ fn fastopen(asked: c_int, scene: &Scene<'_>) -> Result<c_int, Errno> {
     Ok(asked.min(Initial::Of("core/somaxconn", 4_096).value(scene.sysctls)))
 }
 
-/// The first port in the lower half, the last in the upper one; zero for no bound.
+/// The first port in the lower half, the last in the upper half; zero for no limit.
 fn port_range(asked: c_int, _: &Scene<'_>) -> Result<c_int, Errno> {
     let (first, last) = (asked as u32 & 0xffff, asked as u32 >> 16);
     if first == 0 || last == 0 || first <= last { Ok(asked) } else { Err(Errno::EINVAL) }
@@ -246,13 +246,13 @@ fn fastopen_no_cookie(asked: c_int, scene: &Scene<'_>) -> Result<c_int, Errno> {
     if matches!(asked, 0 | 1) && early { Ok(asked) } else { Err(Errno::EINVAL) }
 }
 
-/// Two to 200 ms, in whole milliseconds, the clock's ticks.
+/// Two to 200 ms, rounded to whole milliseconds, the clock's ticks.
 fn small_time(asked: c_int, _: &Scene<'_>) -> Result<c_int, Errno> {
     let ticks = asked.max(0).unsigned_abs().div_ceil(1_000);
     if (2..=200).contains(&ticks) { Ok(ticks as c_int * 1_000) } else { Err(Errno::EINVAL) }
 }
 
-/// The two bits of ECN are the connection's.
+/// The two ECN bits belong to the connection.
 fn tos(asked: c_int, _: &Scene<'_>) -> Result<c_int, Errno> {
     Ok(asked & 0xfc)
 }
@@ -275,7 +275,7 @@ fn hops(asked: c_int, _: &Scene<'_>) -> Result<c_int, Errno> {
     }
 }
 
-/// -1 means the default; the two bits of ECN are the connection's.
+/// -1 means the default; the two ECN bits belong to the connection.
 fn tclass(asked: c_int, _: &Scene<'_>) -> Result<c_int, Errno> {
     match asked {
         -1 => Ok(0),
@@ -284,7 +284,7 @@ fn tclass(asked: c_int, _: &Scene<'_>) -> Result<c_int, Errno> {
     }
 }
 
-/// A socket with an address has decided.
+/// A socket with an address can no longer change this.
 fn v6only(asked: c_int, scene: &Scene<'_>) -> Result<c_int, Errno> {
     match scene.bound {
         Bound::No => Ok(c_int::from(asked != 0)),

@@ -1,4 +1,4 @@
-//! What sockets answer, against what a Linux 6.18 kernel answered when it was asked the same.
+//! What sockets return, against what a Linux 6.18 kernel returned for the same calls.
 
 use super::names::*;
 use super::scene::Bound;
@@ -7,7 +7,7 @@ use libc::*;
 use tcp::config::{DeferAccept, Discovery, FastOpenServer, KeepAliveConfig, NagleConfig};
 use test_case::test_case;
 
-/// What the kernel's namespace said while it was asked.
+/// The settings of the kernel's namespace at that time.
 const NAMESPACE: &[(&str, &str)] = &[
     ("core/rmem_max", "4194304"),
     ("core/wmem_max", "4194304"),
@@ -17,7 +17,7 @@ const NAMESPACE: &[(&str, &str)] = &[
     ("ipv4/tcp_fin_timeout", "60"),
     ("ipv4/ip_default_ttl", "64"),
 ];
-/// The numbers each option was set to, each on a socket of its own.
+/// The numbers to which each option was set, each on a new socket.
 const ASKED: [c_int; 22] =
     [-2, -1, 0, 1, 2, 3, 4, 5, 7, 40, 63, 64, 127, 128, 255, 256, 1_000, 32_767, 32_768, 65_535, 65_536, c_int::MAX];
 

@@ -15,7 +15,7 @@ impl Host {
     /// `pipe(2)`: the reading end, then the writing end.
     ///
     /// # Errors
-    /// What opening a descriptor may say.
+    /// The errors of opening a descriptor.
     pub fn pipe(&mut self) -> Result<[RawFd; 2], Errno> {
         let fds = self.pipes.open()?;
         fds.iter().for_each(|fd| self.forget_watched(*fd));
@@ -25,7 +25,7 @@ impl Host {
     /// An attempt to read from a pipe.
     ///
     /// # Errors
-    /// `EAGAIN` while it is empty and a writer remains; `EBADF` for the writing end.
+    /// `EAGAIN` while the pipe is empty and a writer remains; `EBADF` for the writing end.
     pub fn pipe_read(&mut self, fd: RawFd, pieces: &mut [&mut [u8]]) -> Result<usize, Errno> {
         let pipe = self.pipes.pipe_mut(fd, Side::Reading)?;
         if pipe.bytes.is_empty() && pipe.writer && pieces.iter().any(|piece| !piece.is_empty()) {
@@ -44,7 +44,7 @@ impl Host {
     /// all.
     ///
     /// # Errors
-    /// `EAGAIN` until everything is in; `EPIPE` when no reader remains; `EBADF` for the reading end.
+    /// `EAGAIN` until everything is written; `EPIPE` when no reader remains; `EBADF` for the reading end.
     pub fn pipe_write(&mut self, fd: RawFd, pieces: &[&[u8]], so_far: &mut usize) -> Result<usize, Errno> {
         let pipe = self.pipes.pipe_mut(fd, Side::Writing)?;
         let total: usize = pieces.iter().map(|piece| piece.len()).sum();
@@ -61,7 +61,7 @@ impl Host {
         if *so_far < total { Err(Errno::EAGAIN) } else { Ok(total) }
     }
 
-    /// An attempt at `splice(2)`: moves up to `len` bytes without the caller seeing them. One side is a pipe.
+    /// An attempt at `splice(2)`: moves up to `len` bytes without the caller seeing them. One side must be a pipe.
     ///
     /// # Errors
     /// `EAGAIN` while nothing can be moved; `EINVAL` without a pipe, or with the same one twice; those of reading and writing.
@@ -88,7 +88,7 @@ impl Host {
         let mut receiving = Receiving::default();
         let result = self.receive(from, &mut [&mut bytes], MSG_DONTWAIT, &mut receiving);
         if receiving.len == 0 {
-            // An urgent byte that lies in the way is not spliced, nor is it waited behind it.
+            // An urgent byte in the way is not spliced, and splice does not wait for what follows it.
             return if at_mark { Ok(0) } else { result };
         }
         self.pipes.pipe_mut(to, Side::Writing)?.put(&bytes[..receiving.len]);
@@ -128,7 +128,7 @@ impl Host {
         Ok(bytes.len())
     }
 
-    /// Up to `len` bytes of what a pipe holds, which stay there; none when no writer remains.
+    /// Up to `len` bytes from the front of a pipe, without removing them; none when no writer remains.
     ///
     /// # Errors
     /// `EAGAIN` while it is empty; `EBADF`.

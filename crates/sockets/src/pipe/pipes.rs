@@ -10,7 +10,7 @@ use nix::errno::Errno;
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::RawFd;
 
-/// What a pipe holds: sixteen pages, and one at least.
+/// Capacity of a pipe: sixteen pages, and at least one.
 const CAPACITY: usize = 65_536;
 const PAGE: usize = 4_096;
 /// The most that may be asked for (`fs.pipe-max-size`).
@@ -66,12 +66,12 @@ impl Pipe {
 }
 
 impl Pipes {
-    /// Whether the number is an end of a pipe.
+    /// Whether the number is one end of a pipe.
     pub fn contains(&self, fd: RawFd) -> bool {
         self.ends.contains_key(&fd)
     }
 
-    /// Closes an end; whether it was one.
+    /// Closes an end; returns whether the number was one.
     pub fn close(&mut self, fd: RawFd) -> bool {
         let Some(end) = self.ends.remove(&fd) else { return false };
         if let Some(pipe) = self.pipes.get_mut(&end.pipe) {
@@ -88,7 +88,7 @@ impl Pipes {
         true
     }
 
-    /// What an end is ready for; nothing for other numbers. There is room when a small write finds it.
+    /// What an end is ready for; `None` for other numbers. It has room when a small write would fit.
     pub fn readiness(&self, fd: RawFd) -> Option<PollFlags> {
         let (end, pipe) = self.end(fd)?;
         let flag = |holds: bool, flag: PollFlags| if holds { flag } else { 0 };
@@ -103,7 +103,7 @@ impl Pipes {
         self.end(fd).map(|(_, pipe)| pipe.wakes)
     }
 
-    /// Whether calls on this end wait.
+    /// Whether calls on this end block.
     pub fn blocks(&self, fd: RawFd) -> bool {
         self.ends.get(&fd).is_some_and(|end| !end.nonblocking)
     }
@@ -111,8 +111,8 @@ impl Pipes {
     /// `fcntl(2)` on an end.
     ///
     /// # Errors
-    /// `EBADF`; `EINVAL` for what is neither about waiting nor about size; `EBUSY` for a size that is too small for what the
-    /// pipe holds, `EPERM` for one that is too large.
+    /// `EBADF`; `EINVAL` for commands about neither blocking nor size; `EBUSY` for a size too small for what the pipe holds,
+    /// `EPERM` for one that is too large.
     pub fn fcntl(&mut self, fd: RawFd, command: i32, argument: i32) -> Result<i32, Errno> {
         let end = self.ends.get_mut(&fd).ok_or(Errno::EBADF)?;
         let pipe = self.pipes.get_mut(&end.pipe).ok_or(Errno::EBADF)?;
@@ -154,7 +154,7 @@ impl Pipes {
     /// The pipe behind an end of this side.
     ///
     /// # Errors
-    /// `EBADF` for the other side, and for what is not an end.
+    /// `EBADF` for the other end, and for a number that is not an end.
     pub(super) fn pipe_mut(&mut self, fd: RawFd, side: Side) -> Result<&mut Pipe, Errno> {
         let end = self.ends.get(&fd).filter(|end| end.side == side).ok_or(Errno::EBADF)?;
         self.pipes.get_mut(&end.pipe).ok_or(Errno::EBADF)

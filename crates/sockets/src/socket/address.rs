@@ -4,7 +4,7 @@ use libc::{AF_INET, AF_INET6, AF_UNSPEC};
 use nix::errno::Errno;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Bytes of a `sockaddr_in`, a `sockaddr_in6`, and of the least of the latter that is taken (RFC 2133 had no scope).
+/// Sizes of a `sockaddr_in`, of a `sockaddr_in6`, and the smallest size accepted for the latter (RFC 2133 had no scope).
 const V4_LEN: usize = 16;
 const V6_LEN: usize = 28;
 const V6_LEAST: usize = 24;
@@ -16,14 +16,14 @@ pub(crate) enum Family {
     V6,
 }
 
-/// What a caller gives as an address.
+/// An address as the caller passes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Address {
     /// `AF_UNSPEC`: no address at all.
     Unspecified,
     /// An address and a port.
     Inet(SocketAddr),
-    /// Of a family that this crate knows nothing of.
+    /// Of an address family unknown to this crate.
     Foreign,
 }
 
@@ -32,7 +32,7 @@ impl Family {
         if ip.is_ipv4() { Self::V4 } else { Self::V6 }
     }
 
-    /// The address that means every address.
+    /// The wildcard address, which stands for every address.
     pub fn any(self) -> IpAddr {
         match self {
             Self::V4 => Ipv4Addr::UNSPECIFIED.into(),
@@ -40,7 +40,7 @@ impl Family {
         }
     }
 
-    /// An address as a socket of this family shows it.
+    /// An address as a socket of this family reports it.
     pub fn shown(self, address: SocketAddr) -> SocketAddr {
         match (self, address.ip()) {
             (Self::V6, IpAddr::V4(ip)) => SocketAddr::new(ip.to_ipv6_mapped().into(), address.port()),
@@ -53,7 +53,7 @@ impl Address {
     /// Reads a `sockaddr`.
     ///
     /// # Errors
-    /// `EINVAL` when it is shorter than its family's.
+    /// `EINVAL` when it is shorter than its family requires.
     pub fn read(bytes: &[u8]) -> Result<Self, Errno> {
         let family = bytes.first_chunk().map(|family| i32::from(u16::from_ne_bytes(*family))).ok_or(Errno::EINVAL)?;
         let port = |bytes: &[u8]| u16::from_be_bytes([bytes[2], bytes[3]]);
@@ -73,8 +73,8 @@ impl Address {
         }
     }
 
-    /// The address, of the family of the socket; sockets of version 6 also take addresses of version 4, mapped (RFC 4291
-    /// §2.5.5.2), and then speak that.
+    /// The address, in the family of the socket; IPv6 sockets also accept IPv4 addresses, mapped (RFC 4291 §2.5.5.2), and then
+    /// use IPv4.
     ///
     /// # Errors
     /// `EAFNOSUPPORT` for everything else.

@@ -52,8 +52,8 @@ impl Host {
         Ok(())
     }
 
-    /// `close(2)` without its waiting: the number is free. Whoever is to linger until data is acknowledged gets the
-    /// connection back with the time to wait, and has to say [`Self::let_connection_go`].
+    /// `close(2)` without the wait: frees the number. A caller that lingers until data is acknowledged gets the connection back
+    /// with the time to wait, and must then call [`Self::let_connection_go`].
     ///
     /// # Errors
     /// `EBADF`.
@@ -82,7 +82,7 @@ impl Host {
         self.stack.queues(conn).is_some_and(|queues| queues.readable == 0) && !self.is_over(conn)
     }
 
-    /// An attempt to see a lingering connection's data acknowledged.
+    /// An attempt to see all data of a lingering connection acknowledged.
     ///
     /// # Errors
     /// `EAGAIN` while it is not.
@@ -92,14 +92,14 @@ impl Host {
         if done { Ok(()) } else { Err(Errno::EAGAIN) }
     }
 
-    /// No socket is interested in the connection any more; it ends by itself.
+    /// The connection belongs to no socket any longer; it ends by itself.
     pub fn let_connection_go(&mut self, conn: Conn) {
         self.owners.remove(&conn);
         let (stack, mut cx) = self.stack_and_cx();
         stack.release(&mut cx, conn);
     }
 
-    /// A socket's end. A peer whose data was not read receives a reset, and so does one whose socket does not linger at
+    /// Ends a socket. The peer receives a reset if its data was not read, or if the socket does not linger at
     /// all.
     pub(super) fn let_go(&mut self, socket: Socket) {
         let conn = socket.conn();
@@ -115,7 +115,7 @@ impl Host {
         }
     }
 
-    /// A listener's end: connections that were not accepted are reset.
+    /// Ends a listener: resets the connections that were not accepted.
     pub(super) fn unlisten(&mut self, listener: Listener) {
         let (stack, mut cx) = self.stack_and_cx();
         stack.unlisten(&mut cx, listener.on);

@@ -1,4 +1,4 @@
-//! `connect`: opening, waiting for the outcome, and letting go of a peer again (`AF_UNSPEC`).
+//! `connect`: opening, waiting for the outcome, and dissolving the association again (`AF_UNSPEC`).
 
 use super::{Address, Family, PortOf, Socket, State};
 use crate::device;
@@ -16,22 +16,22 @@ use tcp::{AckPace, Conn, ConnectError, LocalEnd};
 const DEFAULT_V4: &str = "192.168.0.1";
 const DEFAULT_V6: &str = "fd3d:0a0b:17d6::1";
 
-/// What became of a call to `connect`.
+/// The outcome of a call to `connect`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opening {
     /// The call is done.
     Done,
     /// This call has sent the SYN.
     Begun,
-    /// An earlier call did, and its outcome is open.
+    /// An earlier call did, and its outcome is not known yet.
     UnderWay,
 }
 
 impl Host {
-    /// `connect(2)` without its waiting.
+    /// `connect(2)` without the wait.
     ///
     /// # Errors
-    /// `EISCONN`, `EAFNOSUPPORT`, `ENETUNREACH` and `EADDRNOTAVAIL`; the error of an attempt that failed before.
+    /// `EISCONN`, `EAFNOSUPPORT`, `ENETUNREACH` and `EADDRNOTAVAIL`; the error of an earlier attempt that failed.
     pub fn connect(&mut self, fd: RawFd, address: Address) -> Result<Opening, Errno> {
         let socket = self.socket(fd)?;
         if address == Address::Unspecified {
@@ -53,16 +53,16 @@ impl Host {
         }
     }
 
-    /// Opens a connection; its SYN leaves with the turn behind this call.
+    /// Opens a connection; its SYN leaves with the turn after this call.
     ///
     /// # Errors
-    /// `ENETUNREACH` and `EADDRNOTAVAIL`; `EINVAL` when the settings are out of bounds together.
+    /// `ENETUNREACH` and `EADDRNOTAVAIL`; `EINVAL` when the settings are invalid in combination.
     pub(super) fn send_syn(&mut self, fd: RawFd, remote: SocketAddr) -> Result<Conn, Errno> {
         let socket = self.socket(fd)?;
         let bound = socket.bound;
         let mut config = socket.config.clone();
         if bound.is_some() && socket.port_of == PortOf::Application {
-            // Who reserves the port has decided; timestamps still have to distinguish the connections.
+            // The application chose the port deliberately; timestamps must still distinguish the connections.
             config.timers.time_wait_reuse = TimeWaitReuse::After(Duration::ZERO);
         }
         let config = config.validate().map_err(|_| Errno::EINVAL)?;
@@ -101,7 +101,7 @@ impl Host {
     /// An attempt to learn the outcome of an opening.
     ///
     /// # Errors
-    /// `EAGAIN` while it is open; otherwise why it failed.
+    /// `EAGAIN` while it is pending; otherwise why it failed.
     pub fn connected(&mut self, fd: RawFd) -> Result<(), Errno> {
         let State::Connecting(conn) = self.socket(fd)?.state else { return Ok(()) };
         let state = self.stack.endpoint(conn).map_or(tcp::State::Closed, tcp::Endpoint::state);
@@ -121,7 +121,7 @@ impl Host {
         }
     }
 
-    /// Releases the peer: a connection that it knows of ends with a reset, and the application sees a reset, too.
+    /// Disconnects: a connection the peer knows of ends with a reset, and the application sees a reset as well.
     pub(super) fn disconnect(&mut self, fd: RawFd) -> Result<(), Errno> {
         let conn = self.socket(fd)?.conn();
         let open = conn.is_some_and(|conn| !self.is_over(conn));
@@ -139,8 +139,8 @@ impl Host {
         Ok(())
     }
 
-    /// Our address towards `remote`: as the flags say, or as was learned from packets and `bind`, or as the kernel would
-    /// choose, or packetdrill's own default.
+    /// Our address towards `remote`: from the flags, or learned from packets and `bind`, or chosen by the kernel, or
+    /// packetdrill's default.
     fn local_address(&self, remote: SocketAddr) -> IpAddr {
         let fits = |ip: &&IpAddr| Family::of(**ip) == Family::of(remote.ip());
         let known = self.flags.local.iter().find(fits).or_else(|| self.stack.addresses().iter().find(fits));
@@ -151,8 +151,8 @@ impl Host {
     }
 }
 
-/// The source address the kernel routes to `remote` from; nothing without the device that scripts configure, since
-/// its routes are foreign then. Connecting a datagram socket sends nothing.
+/// The source address from which the kernel routes to `remote`; `None` without the device that scripts configure, because the
+/// routes are then not the script's. Connecting a datagram socket sends no packet.
 fn kernels_choice(remote: SocketAddr) -> Option<IpAddr> {
     if !device::has_device() {
         return None;
@@ -162,7 +162,7 @@ fn kernels_choice(remote: SocketAddr) -> Option<IpAddr> {
     Some(probe.local_addr().ok()?.ip())
 }
 
-/// The ports that the application lets a connection of its choose from (`IP_LOCAL_PORT_RANGE`), if it bounds them.
+/// The range of ports from which the application allows the host to choose (`IP_LOCAL_PORT_RANGE`), if it sets one.
 fn port_range(socket: &Socket) -> Option<RangeInclusive<u16>> {
     let asked = socket.settings.options.number(libc::SOL_IP, IP_LOCAL_PORT_RANGE) as u32;
     let (first, last) = (asked as u16, (asked >> 16) as u16);

@@ -1,4 +1,4 @@
-//! Fast Open as applications ask for it when they connect: `MSG_FASTOPEN` and `TCP_FASTOPEN_CONNECT` (RFC 7413 §4.2).
+//! Fast Open as applications request it when they connect: `MSG_FASTOPEN` and `TCP_FASTOPEN_CONNECT` (RFC 7413 §4.2).
 
 use super::{Address, State};
 use crate::device;
@@ -11,17 +11,17 @@ use std::os::fd::RawFd;
 use tcp::config::FastOpenClient;
 
 impl Host {
-    /// Whether a sending call with these flags opens the connection, too.
+    /// Whether a sending call with these flags also opens the connection.
     pub fn sending_opens(&self, fd: RawFd, flags: i32) -> bool {
         let deferred = self.sockets.get(&fd).is_some_and(|socket| matches!(socket.state, State::Deferred(_)));
         flags & MSG_FASTOPEN != 0 || deferred
     }
 
-    /// Opens a connection with the first bytes of `data` in its SYN, as many as may travel there: none without a cookie.
+    /// Opens a connection with the first bytes of `data` in its SYN, as many as may be sent there: none without a cookie.
     ///
     /// # Errors
-    /// `EOPNOTSUPP` where Fast Open is off or no address is meant, `EALREADY` and `EISCONN` when the connection was opened
-    /// before, `EINVAL` without an address, and those of `connect`.
+    /// `EOPNOTSUPP` where Fast Open is off or the call gives no address, `EALREADY` and `EISCONN` when the connection was opened
+    /// before, `EINVAL` without an address, and the errors of `connect`.
     pub fn open_with_data(&mut self, fd: RawFd, to: Option<Address>, data: &[u8]) -> Result<usize, Errno> {
         self.forget_if_flushed();
         let off = self.fast_open_is_off(fd)?;
@@ -30,7 +30,7 @@ impl Host {
             State::Deferred(remote) => remote,
             _ if off || to == Some(Address::Unspecified) => return Err(Errno::EOPNOTSUPP),
             State::Connecting(_) => {
-                // Once the connection is open, the data goes the usual way.
+                // Once the connection is open, data is sent the usual way.
                 let outcome = self.connected(fd);
                 return outcome
                     .map(|()| 0)
@@ -46,7 +46,7 @@ impl Host {
         Ok(taken)
     }
 
-    /// Whether the namespace, at present, forbids data in SYNs.
+    /// Whether the namespace currently forbids data in SYNs.
     ///
     /// # Errors
     /// `EBADF`.
@@ -60,8 +60,8 @@ impl Host {
         Ok(socket.config.fastopen.client == FastOpenClient::Off)
     }
 
-    /// What `TCP_FASTOPEN_CONNECT` makes of `connect`: with a cookie at hand nothing leaves before there is data, and the
-    /// call is done. Otherwise the SYN asks for a cookie.
+    /// How `TCP_FASTOPEN_CONNECT` changes `connect`: with a cookie available, the call completes and no packet is sent before
+    /// there is data. Otherwise the SYN requests a cookie.
     pub(super) fn defer_or_ask(&mut self, fd: RawFd, remote: SocketAddr) -> Result<super::Opening, Errno> {
         self.forget_if_flushed();
         let config = self.socket(fd)?.config.clone().validate().map_err(|_| Errno::EINVAL)?;
@@ -75,14 +75,14 @@ impl Host {
         Ok(super::Opening::Begun)
     }
 
-    /// A script that empties the namespace's memory of peers (`ip tcp_metrics flush`) means ours, too.
+    /// A script that flushes the namespace's memory of peers (`ip tcp_metrics flush`) means ours as well.
     fn forget_if_flushed(&mut self) {
         if device::has_device() && self.metrics.were_flushed() {
             self.stack.forget_fast_open_servers();
         }
     }
 
-    /// Whether `connect` on this socket is about Fast Open.
+    /// Whether `connect` on this socket uses Fast Open.
     pub(super) fn connects_fast(&self, fd: RawFd) -> bool {
         let socket = self.sockets.get(&fd);
         socket.is_some_and(|socket| socket.settings.options.is_on(SOL_TCP, TCP_FASTOPEN_CONNECT))

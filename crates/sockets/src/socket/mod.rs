@@ -1,7 +1,7 @@
-//! Sockets over connections: what a socket keeps, and the calls by the part of its life they belong to.
+//! Sockets over connections: the state of a socket, and the calls grouped by the stage of its life.
 //!
-//! A call that could block is written as an *attempt*: it does what can be done at this moment and says `EAGAIN` when that
-//! is not enough. [`crate::waiting`] tries again whenever something has happened, for as long as the caller is patient.
+//! A call that could block is written as an *attempt*: it does what is possible at this moment and returns `EAGAIN` when that is
+//! not enough. [`crate::waiting`] repeats it whenever something has happened, for as long as the caller is willing to wait.
 
 mod address;
 mod close;
@@ -31,33 +31,33 @@ use tcp::{Conn, ListenOn};
 /// One socket.
 #[derive(Debug)]
 pub(crate) struct Socket {
-    /// Keeps the number ours.
+    /// Keeps the descriptor number reserved.
     pub descriptor: Descriptor,
     pub family: Family,
     pub state: State,
-    /// The connection's settings: the profile's with this socket's options on top.
+    /// The connection's settings: the profile's, overlaid with this socket's options.
     pub config: tcp::Config,
     /// The socket's own settings.
     pub settings: Settings,
-    /// What `bind` chose, or a call that needed a port; the address may be the one that means every address.
+    /// The address and port chosen by `bind` or by a call that needed a port; the address may be the wildcard.
     pub bound: Option<SocketAddr>,
-    /// Whose choice the port is.
+    /// Who chose the port.
     pub port_of: PortOf,
-    /// An error that no call has reported yet.
+    /// A pending error that no call has reported yet.
     pub error: Option<Errno>,
     /// `O_NONBLOCK`.
     pub nonblocking: bool,
-    /// `SHUT_RD` was asked for.
+    /// `SHUT_RD` was requested.
     pub shut_read: bool,
     pub wakes: Wakes,
     /// Its error queue.
     pub reports: Reports,
 }
 
-/// Whose choice a socket's port is.
+/// Who chose a socket's port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PortOf {
-    /// The application's: it stays when a connection ends.
+    /// The application: the port stays when a connection ends.
     Application,
     /// Not chosen by the application.
     Nobody,
@@ -66,15 +66,15 @@ pub(crate) enum PortOf {
 /// How far a socket has come.
 #[derive(Debug)]
 pub(crate) enum State {
-    /// Neither listening nor connected: new, bound, or after an attempt that failed.
+    /// Neither listening nor connected: new, bound, or after a failed attempt.
     Fresh,
     /// It accepts connections.
     Listening(Listener),
-    /// `connect` has reported success ahead of everything: the SYN leaves with the first data.
+    /// `connect` has reported success early: the SYN leaves with the first data.
     Deferred(SocketAddr),
     /// `connect` was called and has not reported success yet.
     Connecting(Conn),
-    /// It was connected; the connection may be over by now.
+    /// It was connected; the connection may have ended since.
     Connected(Conn),
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct Listener {
     pub on: ListenOn,
     /// Connections that wait for `accept`, oldest first.
     pub waiting: VecDeque<Conn>,
-    /// As `listen` was called.
+    /// The backlog passed to `listen`.
     pub backlog: u32,
 }
 
@@ -106,7 +106,7 @@ impl Socket {
         }
     }
 
-    /// It has no connection any more: a port that the application did not choose is free again.
+    /// The socket loses its connection: a port that the application did not choose becomes free again.
     pub fn unconnect(&mut self) -> State {
         if self.port_of == PortOf::Nobody {
             self.bound = None;
@@ -114,7 +114,7 @@ impl Socket {
         std::mem::replace(&mut self.state, State::Fresh)
     }
 
-    /// Its connection, opened or being opened.
+    /// Its connection, open or being opened.
     pub fn conn(&self) -> Option<Conn> {
         match self.state {
             State::Connecting(conn) | State::Connected(conn) => Some(conn),
@@ -122,7 +122,7 @@ impl Socket {
         }
     }
 
-    /// Whether it was asked to report what the network says of the path (`IP_RECVERR`).
+    /// Whether the application asked for reports about the path (`IP_RECVERR`).
     pub fn hears_of_the_path(&self) -> bool {
         let (level, name) = match self.family {
             Family::V4 => (SOL_IP, IP_RECVERR),
@@ -131,7 +131,7 @@ impl Socket {
         self.settings.options.is_on(level, name)
     }
 
-    /// Reports the error that waits, once.
+    /// Returns the pending error, once.
     pub fn take_error(&mut self) -> Result<(), Errno> {
         self.error.take().map_or(Ok(()), Err)
     }

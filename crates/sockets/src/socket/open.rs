@@ -12,7 +12,7 @@ use std::os::fd::RawFd;
 use tcp::ListenOn;
 
 impl Host {
-    /// `socket(2)`: a stream of either family.
+    /// `socket(2)`: a stream socket of either family.
     ///
     /// # Errors
     /// `EAFNOSUPPORT`, `ESOCKTNOSUPPORT` and `EPROTONOSUPPORT` for other protocols, and errors of opening a descriptor.
@@ -30,7 +30,7 @@ impl Host {
         }
         let mut config = tcp::Config::clone(self.flags.profile.config());
         let mut settings = Default::default();
-        // Read each time: scripts change them between two sockets.
+        // Read every time: scripts change the settings between two sockets.
         sysctl::apply(&mut config, &mut settings, &self.flags.profile);
         let descriptor = Descriptor::open()?;
         let fd = descriptor.fd();
@@ -41,7 +41,7 @@ impl Host {
         Ok(fd)
     }
 
-    /// Puts a socket into the table. A socket that still has this number was closed behind our back.
+    /// Adds a socket to the table. A socket that still has this number was closed without our knowledge.
     fn insert(&mut self, fd: RawFd, socket: Socket) {
         if let Some(old) = self.sockets.insert(fd, socket) {
             self.let_go(old);
@@ -49,7 +49,7 @@ impl Host {
         self.epolls.remove(&fd);
     }
 
-    /// `bind(2)`. Any address is ours: packetdrill binds to none but the local one.
+    /// `bind(2)`. Any address counts as ours: packetdrill binds only to the local one.
     ///
     /// # Errors
     /// `EAFNOSUPPORT`, `EINVAL` when bound or in use already, `EADDRINUSE`.
@@ -57,7 +57,7 @@ impl Host {
         let socket = self.socket(fd)?;
         let family = socket.family;
         let mut address = match address {
-            // The exception that old programs live by: no family, every address.
+            // An exception on which old programs rely: no family, wildcard address.
             Address::Unspecified if family == Family::V4 => SocketAddr::new(family.any(), 0),
             given => given.of_family(family)?,
         };
@@ -79,7 +79,7 @@ impl Host {
         Ok(())
     }
 
-    /// Whether another socket keeps this one from the port: it listens there, or one of the two does not reuse addresses.
+    /// Whether another socket blocks this port: it listens there, or one of the two does not reuse addresses.
     fn port_is_taken(&self, fd: RawFd, address: SocketAddr) -> bool {
         let reuses = self.sockets.get(&fd).is_some_and(|socket| socket.settings.reuse_address);
         self.sockets.iter().any(|(other_fd, other)| {
@@ -93,7 +93,7 @@ impl Host {
         })
     }
 
-    /// A port that no socket is bound to.
+    /// A port to which no socket is bound.
     pub(super) fn free_port(&mut self) -> u16 {
         loop {
             let port = self.next_port;
@@ -107,9 +107,9 @@ impl Host {
     /// `listen(2)`; on a listening socket it changes the backlog.
     ///
     /// # Errors
-    /// `EINVAL` for a connected socket or settings out of bounds, `EADDRINUSE`.
+    /// `EINVAL` for a connected socket or invalid settings, `EADDRINUSE`.
     pub fn listen(&mut self, fd: RawFd, backlog: i32) -> Result<(), Errno> {
-        // A negative number means as many as possible, like any that is too large.
+        // A negative number means as many as possible, as does any number that is too large.
         let backlog = u32::try_from(backlog).unwrap_or(u32::MAX);
         let socket = self.socket_mut(fd)?;
         match &mut socket.state {
@@ -129,7 +129,7 @@ impl Host {
         self.fast_open_keys_changed(fd)
     }
 
-    /// Where a socket is bound; it gets a port if it has none.
+    /// The address of a socket; it gets a port if it has none.
     fn bound_to(&mut self, fd: RawFd) -> Result<SocketAddr, Errno> {
         let socket = self.socket(fd)?;
         if let Some(bound) = socket.bound {
@@ -140,7 +140,7 @@ impl Host {
         Ok(bound)
     }
 
-    /// An attempt at `accept(2)`: the new descriptor and the peer.
+    /// An attempt at `accept(2)`: the new descriptor and the peer's address.
     ///
     /// # Errors
     /// `EAGAIN` while no connection waits; `EINVAL` when the socket does not listen.
@@ -157,7 +157,7 @@ impl Host {
         let endpoint = self.stack.endpoint(conn).ok_or(Errno::ECONNABORTED)?;
         let tuple = endpoint.tuple();
         let peer = socket_family.shown(SocketAddr::new(tuple.remote, tuple.remote_port));
-        // It may be over before the application looked at it.
+        // The connection may have ended before the application accepted it.
         child.error = endpoint.closed().and_then(|reason| error_of(reason, Some(endpoint.queues())));
         child.bound = Some(SocketAddr::new(tuple.local, tuple.local_port));
         let child_fd = child.descriptor.fd();

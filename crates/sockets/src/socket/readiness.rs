@@ -16,7 +16,7 @@ impl Host {
     /// What the descriptor is ready for.
     ///
     /// # Errors
-    /// `EBADF`; `EPERM` for a descriptor that cannot be waited for.
+    /// `EBADF`; `EPERM` for a descriptor that does not support waiting.
     pub fn readiness(&self, fd: RawFd) -> Result<PollFlags, Errno> {
         if let Some(flags) = self.pipes.readiness(fd) {
             return Ok(flags);
@@ -46,12 +46,12 @@ impl Host {
         if no_more_in {
             flags |= READABLE | POLLRDHUP;
         }
-        // A connection that was accepted ahead of its handshake (RFC 7413) is read and written before its end.
+        // A connection accepted before its handshake completed (RFC 7413) can be read and written during the handshake.
         let opening = matches!(endpoint.state(), tcp::State::SynSent | tcp::State::SynReceived);
         if opening && matches!(socket.state, State::Connecting(_)) {
             return Ok(flags);
         }
-        // In the stream or beside it, an urgent byte that has arrived is reported until it was fetched or passed.
+        // Inline or out of band, an urgent byte that has arrived is reported until it was read or passed.
         let inline = socket.config.receive.urgent == UrgentDelivery::InStream;
         let arrived = endpoint.urgent_ahead().is_some_and(|ahead| ahead < queues.readable);
         if (inline && arrived) || endpoint.urgent_byte().is_ok() {

@@ -1,4 +1,4 @@
-//! `read` and its kin, as one attempt.
+//! `read` and the like, as one attempt.
 
 use super::{Socket, State};
 use crate::host::Host;
@@ -9,21 +9,21 @@ use std::os::fd::RawFd;
 use tcp::config::UrgentDelivery;
 use tcp::{Conn, Read, UrgentError};
 
-/// How far a receiving call has come.
+/// Progress of a receiving call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Receiving {
-    /// Bytes that it has brought.
+    /// Bytes received so far.
     pub len: usize,
-    /// An attempt has found too little. A reader that waits is woken when there is as much as `SO_RCVLOWAT` says, even if
-    /// its own buffer is smaller.
+    /// An attempt found too little. A waiting reader is woken when `SO_RCVLOWAT` bytes are available, even if its own buffer is
+    /// smaller.
     waited: bool,
 }
 
 impl Host {
-    /// One attempt to receive into `pieces`, behind what earlier attempts of the same call have brought.
+    /// One attempt to receive into `pieces`, after what earlier attempts of the same call have received.
     ///
     /// # Errors
-    /// `EAGAIN` while there is less than the caller waits for; `ENOTCONN`, `EINVAL`, and the connection's error, once.
+    /// `EAGAIN` while less is available than the caller waits for; `ENOTCONN`, `EINVAL`, and the connection's error, once.
     pub fn receive(
         &mut self,
         fd: RawFd,
@@ -59,14 +59,14 @@ impl Host {
             self.take_bytes(conn, pieces, flags, &mut receiving.len);
         }
         let wanted: usize = pieces.iter().map(|piece| piece.len()).sum();
-        // A read ends before urgent data, however much it was to bring.
+        // A read ends before urgent data, however much it asked for.
         let at_mark = self.stack.endpoint(conn).is_some_and(|endpoint| endpoint.urgent_ahead() == Some(0));
         let enough = match flags & MSG_WAITALL {
             _ if at_mark && receiving.len > 0 => receiving.len,
             0 => wanted.min(low as usize),
             _ => wanted,
         };
-        // Whoever wants nothing waits for something to be there all the same.
+        // A caller that asks for zero bytes still waits until data is available.
         if receiving.len >= enough && (wanted > 0 || self.readable(fd) > 0) {
             return Ok(receiving.len);
         }
@@ -74,8 +74,8 @@ impl Host {
             receiving.waited = true;
             return Err(Errno::EAGAIN);
         }
-        // What the reader meets when nothing is left: the peer's FIN before an error, an error before our own end. Whoever
-        // has bytes in hand learns it with the next call.
+        // What the reader meets when no data is left: the peer's FIN before an error, an error before our own end. A call that
+        // has bytes to return leaves this to the next call.
         if receiving.len == 0 && !fin_received {
             self.socket_mut(fd)?.take_error()?;
         }
@@ -93,7 +93,7 @@ impl Host {
         Ok(report.told(family, bits, |at| self.clock.wall_us(at)))
     }
 
-    /// Moves what is readable behind what `so_far` counts; a peek begins at the front each time.
+    /// Moves readable bytes into place after the first `so_far`; a peek starts at the front each time.
     fn take_bytes(&mut self, conn: Conn, pieces: &mut [&mut [u8]], flags: i32, so_far: &mut usize) {
         let peek = flags & MSG_PEEK != 0;
         let skip = if peek { 0 } else { *so_far };
@@ -111,7 +111,7 @@ impl Host {
             true => stack.peek(conn, &mut bytes),
             false => match stack.read(&mut cx, conn, &mut bytes) {
                 Ok(Read::Data(len)) => len as usize,
-                // What is readable can be read, whatever became of the connection.
+                // Readable bytes can be read even after the connection has ended.
                 Ok(Read::Fin) | Err(_) => 0,
             },
         };
@@ -140,7 +140,7 @@ impl Host {
         endpoint.is_some_and(|endpoint| endpoint.urgent_ahead() == Some(0) && endpoint.queues().readable > 0)
     }
 
-    /// `MSG_OOB`: the byte of urgent data that is kept out of the stream.
+    /// `MSG_OOB`: the urgent byte that is kept out of the stream.
     fn receive_urgent(&mut self, conn: Conn, pieces: &mut [&mut [u8]], flags: i32) -> Result<usize, Errno> {
         let byte = if flags & MSG_PEEK != 0 {
             self.stack.endpoint(conn).map_or(Err(UrgentError::NoneAhead), tcp::Endpoint::urgent_byte)
@@ -159,14 +159,14 @@ impl Host {
         }))
     }
 
-    /// Nothing more will come or go on this connection.
+    /// No more data will be sent or received on this connection.
     pub(super) fn is_over(&self, conn: Conn) -> bool {
         let state = self.stack.endpoint(conn).map(tcp::Endpoint::state);
         matches!(state, None | Some(tcp::State::Closed | tcp::State::TimeWait))
     }
 }
 
-/// Copies `bytes` into `pieces`, whose first `skip` bytes are taken.
+/// Copies `bytes` into `pieces`, skipping the first `skip` bytes, which are filled.
 fn scatter(bytes: &[u8], pieces: &mut [&mut [u8]], mut skip: usize) {
     let mut left = bytes;
     for piece in pieces {

@@ -1,4 +1,4 @@
-//! `write` and its kin, as one attempt.
+//! `write` and the like, as one attempt.
 
 use super::{Socket, State};
 use crate::host::Host;
@@ -7,44 +7,44 @@ use nix::errno::Errno;
 use std::os::fd::RawFd;
 use tcp::{Boundary, Source};
 
-/// Buffers that a packet refers to at most (`MAX_SKB_FRAGS`).
+/// Most buffers to which one packet refers (`MAX_SKB_FRAGS`).
 const BUFFERS_OF_A_PACKET: usize = 17;
 
-/// How far a sending call has come.
+/// Progress of a sending call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sending {
-    /// Bytes that the buffer has taken.
+    /// Bytes that the buffer has accepted.
     pub len: usize,
-    /// An attempt has found too little room. A writer that waits is not woken for every byte.
+    /// An attempt found too little room. A waiting writer is not woken for every byte.
     pub waited: bool,
 }
 
 impl Host {
-    /// One attempt to send what `pieces` hold behind the bytes that earlier attempts have brought under.
+    /// One attempt to send what `pieces` hold after the bytes that earlier attempts have sent.
     ///
     /// # Errors
-    /// `EAGAIN` until everything has found room; `EPIPE`, and the connection's error, once.
+    /// `EAGAIN` until everything fits; `EPIPE`, and the connection's error, once.
     pub fn send(&mut self, fd: RawFd, pieces: &[&[u8]], flags: i32, sending: &mut Sending) -> Result<usize, Errno> {
         let socket = self.socket_mut(fd)?;
         let lends = socket.settings.options.is_on(SOL_SOCKET, SO_ZEROCOPY);
         let accepted = matches!(socket.state, State::Connected(_));
         let conn = match socket.state {
-            // Whoever sends there opens the connection first.
+            // A caller that sends with an address opens the connection first.
             State::Fresh | State::Listening(_) | State::Deferred(_) => {
                 return socket.take_error().and(Err(Errno::EPIPE));
             }
             State::Connecting(conn) | State::Connected(conn) => conn,
         };
         match self.stack.endpoint(conn).map(tcp::Endpoint::state) {
-            // Accepted ahead of its handshake (RFC 7413), a connection is written to at once.
+            // A connection accepted before its handshake completed (RFC 7413) can be written to at once.
             Some(tcp::State::SynReceived) if accepted => {}
             Some(tcp::State::SynSent | tcp::State::SynReceived) => return Err(Errno::EAGAIN),
-            // What the network has said (IP_RECVERR) comes first.
+            // Errors reported by the network (IP_RECVERR) come first.
             Some(tcp::State::Established | tcp::State::CloseWait) if sending.len == 0 => {
                 self.socket_mut(fd)?.take_error()?;
             }
             Some(tcp::State::Established | tcp::State::CloseWait) => {}
-            // What was taken counts; the next call learns the rest.
+            // The call returns what was accepted; the next call reports the error.
             _ if sending.len > 0 => return Ok(sending.len),
             _ => return self.socket_mut(fd)?.take_error().and(Err(Errno::EPIPE)),
         }
@@ -77,18 +77,18 @@ impl Host {
         Ok(sending.len)
     }
 
-    /// What was written to sockets' numbers and not through the interface is sent now.
+    /// Sends what callers wrote directly to sockets' descriptors, not through the interface.
     pub fn send_what_others_wrote(&mut self) {
         let connected = |socket: &&mut Socket| matches!(socket.state, State::Connected(_));
         let taken = |socket: &mut Socket| (socket.descriptor.fd(), socket.descriptor.take_written());
         let written: Vec<_> = self.sockets.values_mut().filter(connected).map(taken).collect();
         for (fd, bytes) in written.into_iter().filter(|(_, bytes)| !bytes.is_empty()) {
-            // Whoever wrote it has its answer already; what finds no room is lost.
+            // The caller already has its return value; what does not fit is lost.
             let _ = self.send(fd, &[&bytes], 0, &mut Sending::default());
         }
     }
 
-    /// A sending call ends, of which the connection has taken something: notes what to report of it later.
+    /// A sending call ends after the connection accepted some of its bytes: notes what to report about it later.
     pub fn watch_sent(&mut self, fd: RawFd, flags: i32) {
         let Some(socket) = self.sockets.get_mut(&fd) else { return };
         let options = &socket.settings.options;
@@ -105,7 +105,7 @@ struct Write {
     is_last: bool,
 }
 
-/// One call is one write, whatever its pieces, unless it lends them: a packet refers to so many buffers and no more.
+/// One call is one write, whatever its buffers, unless it lends them: a packet refers to a limited number of buffers.
 fn writes(pieces: &[&[u8]], lends: bool) -> Vec<Write> {
     let filled: Vec<&[u8]> = pieces.iter().copied().filter(|piece| !piece.is_empty()).collect();
     let size = if lends { BUFFERS_OF_A_PACKET } else { filled.len().max(1) };
@@ -120,7 +120,7 @@ fn writes(pieces: &[&[u8]], lends: bool) -> Vec<Write> {
     writes
 }
 
-/// What the flags of a call say of its end. A record that is to go on ends nevertheless.
+/// What the flags of a call say about its end. A record that is to continue still ends here.
 fn boundary(flags: i32) -> Boundary {
     match (flags & MSG_EOR != 0, flags & MSG_MORE != 0) {
         (true, _) => Boundary::Record,

@@ -26,8 +26,8 @@ const FAST_OPEN_CLIENT_NO_COOKIE: i64 = 4;
 const FAST_OPEN_SERVER_NO_COOKIE: i64 = 0x200;
 const FAST_OPEN_SERVER_ALL: i64 = 0x400;
 
-/// Prepares a new socket's settings. What the namespace says goes over what the profile says where the profile is Linux's:
-/// another system's would not be itself any more.
+/// Prepares a new socket's settings. The namespace's settings override the profile's only if the profile is Linux's: with them,
+/// another system's profile would no longer model that system.
 pub(crate) fn apply(config: &mut Config, settings: &mut Settings, profile: &profiles::Profile) {
     let sysctls = Sysctls::of_namespace();
     if goes_by_them(profile) {
@@ -41,12 +41,12 @@ fn goes_by_them(profile: &profiles::Profile) -> bool {
 }
 
 impl Sysctls {
-    /// Those of the namespace, where the profile goes by them.
+    /// The namespace's settings, if the profile uses them.
     pub fn in_force(profile: &profiles::Profile) -> Option<Self> {
         goes_by_them(profile).then(Self::of_namespace)
     }
 
-    /// Puts what the namespace says over what the profile says.
+    /// Overrides the profile's settings with the namespace's.
     pub fn edit(&self, config: &mut Config) {
         self.edit_options(config);
         self.edit_recovery(config);
@@ -65,7 +65,7 @@ impl Sysctls {
         }
     }
 
-    /// The IP header, the path MTU, and what answers to segments out of place are held to.
+    /// The IP header, the path MTU, and the rate limit of answers to out-of-place segments.
     fn edit_path(&self, config: &mut Config) {
         if let Some(ttl) = self.count("ipv4/ip_default_ttl", 1, 255) {
             config.ip.ttl = ttl as u8;
@@ -93,7 +93,7 @@ impl Sysctls {
         }
     }
 
-    /// Data in SYNs. How many connections of a listener may be under way is the listener's to say, unless all may.
+    /// Data in SYNs. The listener limits its pending connections itself, unless the namespace admits all.
     pub fn edit_fast_open(&self, config: &mut Config) {
         if let Some(pause) = self.number("ipv4/tcp_fastopen_blackhole_timeout_sec") {
             config.fastopen.pause = u64::try_from(pause).ok().filter(|s| *s > 0).map(Duration::from_secs);
@@ -127,7 +127,7 @@ impl Sysctls {
         }
         match self.number("ipv4/tcp_ecn") {
             Some(0) => config.ecn.negotiation = EcnNegotiation::Off,
-            // From 3 on the kernel would rather have AccECN (RFC 9768), and this from a peer that has no other.
+            // From 3 on the kernel prefers AccECN (RFC 9768), and accepts this from a peer without it.
             Some(1 | 3) => config.ecn.negotiation = EcnNegotiation::Offer,
             Some(2 | 4 | 5) => config.ecn.negotiation = EcnNegotiation::Answer,
             _ => {}
@@ -139,7 +139,7 @@ impl Sysctls {
         }
     }
 
-    /// How losses are found and undone.
+    /// How losses are detected and spurious ones undone.
     fn edit_recovery(&self, config: &mut Config) {
         let recovery = &mut config.recovery;
         let mut dup_thresh = self.count("ipv4/tcp_reordering", 1, 1_000);
@@ -160,7 +160,7 @@ impl Sysctls {
             _ => {}
         }
         match self.number("ipv4/tcp_early_retrans") {
-            // The other numbers asked for early retransmit, which is gone, and for no probes.
+            // The other numbers requested early retransmit, which was removed, and no probes.
             Some(3 | 4) | None => {}
             Some(_) => recovery.probe = None,
         }
@@ -169,7 +169,7 @@ impl Sysctls {
         }
     }
 
-    /// How writes become bursts, and what becomes of a window that is not used.
+    /// How writes become bursts, and how an unused window is reduced.
     fn edit_bursts(&self, config: &mut Config) {
         if let Some(restart) = self.number("ipv4/tcp_slow_start_after_idle") {
             config.cc.idle_restart = if restart == 0 { IdleRestart::Off } else { IdleRestart::HalvePerRto };
@@ -180,7 +180,7 @@ impl Sysctls {
         // variant: chunks {
         let SegmenterConfig::Chunks(chunks) = &mut config.send.segmenter else { return };
         if let Some(divisor) = self.count("ipv4/tcp_tso_win_divisor", 0, u32::MAX) {
-            // Zero stands for another rule, by which little more is held back than without any.
+            // Zero selects another rule, which holds back little more than no rule at all.
             chunks.win_divisor = if divisor == 0 { u32::MAX } else { divisor };
         }
         chunks.min_segments = self.count("ipv4/tcp_min_tso_segs", 1, 65_535).unwrap_or(chunks.min_segments);
@@ -214,7 +214,7 @@ impl Sysctls {
         }
     }
 
-    /// What may end TIME-WAIT early. Reuse for loopback alone is none: there is none here.
+    /// What may end TIME-WAIT early. Reuse for loopback alone has no effect: this host has no loopback.
     fn edit_time_wait(&self, config: &mut Config) {
         match self.number("ipv4/tcp_rfc1337") {
             Some(0) => config.timers.time_wait_reset = TimeWaitReset::Ends,
@@ -229,7 +229,7 @@ impl Sysctls {
         }
     }
 
-    /// When to give up on a silent peer. Fewer retransmissions of data would not be what RFC 9293 calls retrying.
+    /// When to give up on a silent peer. With fewer retransmissions of data, it would not count as retrying under RFC 9293.
     fn edit_retries(&self, config: &mut Config) {
         let retries = &mut config.retries;
         retries.notify = self.count("ipv4/tcp_retries1", 3, 255).unwrap_or(retries.notify);
@@ -238,7 +238,7 @@ impl Sysctls {
         retries.syn_ack = self.count("ipv4/tcp_synack_retries", 1, 255).unwrap_or(retries.syn_ack);
         retries.syn_linear = self.count("ipv4/tcp_syn_linear_timeouts", 0, 127).unwrap_or(retries.syn_linear);
         if let Some(count) = self.count("ipv4/tcp_orphan_retries", 0, 255) {
-            // Zero stands for a number that suffices for a peer that answers at all.
+            // Zero stands for a number that suffices for any peer that answers at all.
             retries.orphan = Some(if count == 0 { 8 } else { count });
         }
     }

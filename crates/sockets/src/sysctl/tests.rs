@@ -1,4 +1,4 @@
-//! A namespace made of files, and what follows from what they say.
+//! A namespace made of files, and the settings that follow from them.
 
 use super::*;
 use recovery::rtt::RttVariation;
@@ -10,7 +10,7 @@ use tcp::config::{
 };
 use test_case::test_case;
 
-/// What is read from a directory in which these files stand.
+/// What is read from a directory that contains these files.
 pub(crate) fn namespace(files: &[(&str, &str)]) -> Sysctls {
     let root = tempfile::tempdir().expect("there is room for a few small files");
     for (name, content) in files {

@@ -1,4 +1,4 @@
-//! A caller of the C interface: the calls with Rust's results, and a peer that builds and reads packets.
+//! A caller of the C interface: the calls with Rust's result types, and a peer that builds and parses packets.
 #![allow(dead_code, reason = "each test program uses its part")]
 
 use base::SeqNum;
@@ -36,14 +36,14 @@ impl Drop for Script {
     }
 }
 
-/// `Err` with the name of the error the call has left in `errno`.
+/// `Err` with the name of the error that the call left in `errno`.
 pub type Answer<T> = Result<T, nix::errno::Errno>;
 
 fn answer(result: i64) -> Answer<i32> {
     if result >= 0 { Ok(result as i32) } else { Err(nix::errno::Errno::last()) }
 }
 
-/// A packet of the stack's, as the peer reads it.
+/// A packet from the stack, as the peer parses it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
     pub ip: IpRepr,
@@ -59,7 +59,7 @@ impl Seen {
     }
 }
 
-/// An address as C has it.
+/// An address in C's layout.
 pub fn sockaddr_of(address: SocketAddr) -> Vec<u8> {
     let (family, len) = if address.is_ipv4() { (AF_INET, 16) } else { (AF_INET6, 28) };
     let mut bytes = vec![0; len];
@@ -119,7 +119,7 @@ impl Script {
         let (at, len) = (bytes.as_ptr().cast::<sockaddr>(), bytes.len() as socklen_t);
         answer(unsafe { self.interface.connect.unwrap()(self.u(), fd, at, len) }.into())
     }
-    /// The descriptor and the address it is said to come from.
+    /// The descriptor and the reported peer address.
     pub fn accept(&self, fd: c_int) -> Answer<(i32, Vec<u8>)> {
         let mut bytes = [0u8; 128];
         let mut len = bytes.len() as socklen_t;
@@ -182,7 +182,7 @@ impl Script {
         let (at, len) = (value.as_ptr().cast(), size_of_val(value) as socklen_t);
         answer(unsafe { self.interface.setsockopt.unwrap()(self.u(), fd, level, name, at, len) }.into())
     }
-    /// What a descriptor is ready for, of what is asked.
+    /// Which of the requested events a descriptor is ready for.
     pub fn poll(&self, fd: c_int, events: i16, timeout_ms: c_int) -> i16 {
         let mut entry = libc::pollfd { fd, events, revents: -1 };
         let ready = unsafe { self.interface.poll.unwrap()(self.u(), &raw mut entry, 1, timeout_ms) };
@@ -190,7 +190,7 @@ impl Script {
         entry.revents
     }
 
-    /// Microseconds of the script's clock; asking takes one.
+    /// Microseconds of the script's clock; reading it takes one.
     pub fn now(&self) -> i64 {
         let mut time = libc::timeval { tv_sec: 0, tv_usec: 0 };
         unsafe { self.interface.gettimeofday.unwrap()(self.u(), &raw mut time, std::ptr::null_mut()) };
@@ -204,7 +204,7 @@ impl Script {
     pub fn deliver_raw(&self, bytes: &[u8]) {
         assert_eq!(unsafe { self.interface.netdev_send.unwrap()(self.u(), bytes.as_ptr().cast(), bytes.len()) }, 0);
     }
-    /// The next raw packet and its time; nothing when none will come.
+    /// The next raw packet and its time; `None` when no packet will come.
     pub fn receive_raw(&self) -> Option<(Vec<u8>, i64)> {
         let mut bytes = vec![0u8; 65_536];
         let (mut len, mut at) = (bytes.len(), 0);
@@ -215,7 +215,7 @@ impl Script {
         (len > 0).then_some((bytes, at))
     }
 
-    /// A segment of the peer's, without options.
+    /// A segment from the peer, without options.
     pub fn segment(&self, flags: Flags, seq: u32, ack: Option<SeqNum>) -> TcpRepr {
         TcpRepr {
             src_port: self.peer.port(),
@@ -263,7 +263,7 @@ impl Script {
         self.listen(fd, 1).unwrap();
         fd
     }
-    /// The peer opens; returns our first sequence number.
+    /// The peer opens a connection; returns our first sequence number.
     pub fn peer_opens(&self) -> SeqNum {
         let mut syn = self.segment(Flags::SYN, 0, None);
         syn.options.mss = Some(1_000);

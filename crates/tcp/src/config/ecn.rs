@@ -7,9 +7,9 @@ use base::Ratio;
 pub struct EcnConfig {
     /// Whether it is negotiated.
     pub negotiation: EcnNegotiation,
-    /// What a SYN that is sent again asks for.
+    /// What a retransmitted SYN asks for.
     pub syn_again: EcnSynAgain,
-    /// How the window comes down after a mark.
+    /// How the window is reduced after a mark.
     pub response: EcnResponse,
     /// By how much.
     pub mark_beta: MarkBeta,
@@ -20,13 +20,13 @@ pub struct EcnConfig {
 pub enum EcnNegotiation {
     /// Neither side: ECN is neither offered nor answered.
     Off,
-    /// The peer: answered, not offered.
+    /// The peer only: we accept its offer and make none.
     Answer,
     /// Both sides.
     Offer,
 }
 
-/// What a retransmitted SYN asks for: it may have been dropped for its flags (RFC 3168 §6.1.1.1).
+/// What a retransmitted SYN asks for: the first one may have been dropped because of its flags (RFC 3168 §6.1.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnSynAgain {
     /// Nothing: an answer to the first one is still accepted.
@@ -38,9 +38,10 @@ pub enum EcnSynAgain {
 /// How the window comes down after a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnResponse {
-    /// At once: nothing leaves until the flight has shrunk, and at one segment the timer has to pass (RFC 3168 §6.1.2).
+    /// At once: nothing leaves until the flight has shrunk; at a window of one segment, a timer must expire first (RFC 3168
+    /// §6.1.2).
     AtOnce,
-    /// By the rule of fast recovery, over a round trip, and to no less than two segments.
+    /// By the algorithm of fast recovery, over a round trip, and to at least two segments.
     ByReduction,
 }
 
@@ -57,14 +58,14 @@ pub enum MarkBeta {
 }
 
 impl MarkBeta {
-    /// A factor of its own, with RFC 8511's for NewReno until another is set.
+    /// A separate factor, with RFC 8511's value for NewReno as the default.
     pub fn own() -> Self {
         Self::Own { beta: Ratio::new(4, 5).unwrap_or(Ratio::ONE) }
     }
 }
 
 impl Default for EcnConfig {
-    /// Answered, because RFC 9293 §3.7.2 asks for support; offering is a choice.
+    /// Accept but do not offer: RFC 9293 §3.7.2 requires support; offering is a choice.
     fn default() -> Self {
         Self {
             negotiation: EcnNegotiation::Answer,

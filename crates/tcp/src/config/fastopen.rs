@@ -5,15 +5,15 @@ use base::Duration;
 /// Data in SYNs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FastOpenConfig {
-    /// Whether an application that asks for it gets it.
+    /// Whether an application that asks for Fast Open gets it.
     pub client: FastOpenClient,
-    /// Whether a listener takes data from SYNs.
+    /// Whether a listener accepts data in SYNs.
     pub server: FastOpenServer,
-    /// Connections of a listener whose SYN brought data and whose handshake is under way, at most; zero for a listener that
+    /// Limit of a listener's connections whose SYN brought data and whose handshake is in progress; zero for a listener that
     /// takes none.
     pub pending_max: u32,
-    /// How long the client makes do without after three timeouts in a row of a connection that tried; doubled when it
-    /// happens again, up to 64 times as long. `None` for trying on.
+    /// How long the client does without Fast Open after three timeouts in a row on a connection that tried it; doubled each
+    /// further time, up to 64 times as long. `None` keeps trying.
     pub pause: Option<Duration>,
 }
 
@@ -31,16 +31,16 @@ pub enum FastOpenClient {
 /// The server's side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FastOpenServer {
-    /// Data in a SYN is left for the peer to send again.
+    /// Data in a SYN is ignored, so the peer sends it again.
     Off,
-    /// Data is taken from those who have a cookie.
+    /// Data is accepted from peers that present a cookie.
     WithCookie,
-    /// Data is taken from everyone, at the risk of a flood from forged addresses.
+    /// Data is accepted from every peer, at the risk of a flood from forged addresses.
     WithoutCookie,
 }
 
 impl Default for FastOpenConfig {
-    /// Off: RFC 7413 is experimental, and an application has to know that data in a SYN may arrive twice.
+    /// Off: RFC 7413 is experimental, and an application has to be prepared for data in a SYN that arrives twice.
     fn default() -> Self {
         Self { client: FastOpenClient::Off, server: FastOpenServer::Off, pending_max: 0, pause: None }
     }

@@ -2,18 +2,18 @@
 
 use base::Duration;
 
-/// ACKs that answer segments which were not processed (RFC 5961 §7).
+/// ACKs that answer segments the endpoint did not process (RFC 5961 §7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChallengeConfig {
-    /// Most of them in an interval. Of several, each interval allows between half and all of them, at random.
+    /// Maximum number of them per interval. Above one, each interval allows a random number between half and all of them.
     pub limit: u32,
-    /// The interval, which the first of them begins.
+    /// The interval, which starts with the first of them.
     pub interval: Duration,
-    /// What becomes of an acknowledgement of bytes that were never sent.
+    /// How to treat an acknowledgement of bytes that were never sent.
     pub unsent_ack: UnsentAck,
 }
 
-/// What becomes of an acknowledgement of bytes that were never sent (RFC 9293 §3.10.7.4, fifth).
+/// How to treat an acknowledgement of bytes that were never sent (RFC 9293 §3.10.7.4, fifth).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnsentAck {
     /// It is answered with an ACK.
@@ -22,12 +22,12 @@ pub enum UnsentAck {
     IgnoredInEstablished,
 }
 
-/// What becomes of a segment without timestamps on a connection that uses them. Resets and SYNs are judged without.
+/// How to treat a segment without timestamps on a connection that uses them. Resets and SYNs need none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingTimestamps {
     /// It is dropped (RFC 7323 §3.2).
     Dropped,
-    /// It is taken as if its timestamp were in order.
+    /// It is accepted as if its timestamp were in order.
     Accepted,
 }
 

@@ -1,5 +1,5 @@
-//! Guards of a whole host against what strangers send: bounds on the memory and the work that traffic without a trusted peer can
-//! cause. They belong to the stack and not to a profile, because they protect the host whatever TCP it plays.
+//! Guards of a whole host against strangers: bounds on the memory and the work that traffic without a trusted peer can cause.
+//! They belong to the stack and not to a profile, because they protect the host whatever TCP it emulates.
 //!
 //! Every bound is on by default and holds by construction. `docs/SECURITY.md` names the attack that each one answers, and what the
 //! bound costs.
@@ -7,29 +7,29 @@
 use super::SynCookies;
 use base::Duration;
 
-/// Bounds of one stack, which is one shard of a host.
+/// Limits of one stack, which is one shard of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GuardConfig {
-    /// Whether a SYN is answered without keeping state (RFC 4987 §3.6), for listeners whose profile leaves this to the stack.
+    /// Whether to answer SYNs without keeping state (RFC 4987 §3.6), for listeners whose profile leaves this to the stack.
     pub cookies: SynCookies,
     /// Resolution of the driver's clock. A round trip below it is not a sample: the clock cannot distinguish it from
     /// zero, and an ACK that answers a segment in no time is an error or a forgery.
     pub clock_resolution: Duration,
-    /// Memory for received data, handshakes under way, TIME-WAIT, orphans and queued replies together, in bytes.
+    /// Memory for received data, pending handshakes, TIME-WAIT, orphans and queued replies together, in bytes.
     pub memory_max: u64,
     /// Blocks of out-of-order data that one connection keeps; a profile may set fewer with `receive.reassembly_max`.
     pub blocks_max: u32,
-    /// Connections in TIME-WAIT. The oldest one ends when one more enters.
+    /// Maximum number of connections in TIME-WAIT. When one more enters, the oldest one ends.
     pub time_wait_max: u32,
-    /// Orphans: connections that the application has released and that are not over. When one more appears, the oldest one is
-    /// reset, of those that have nothing left to send if there are any.
+    /// Maximum number of orphans: connections that the application has released and that are not closed yet. One more resets the
+    /// oldest, preferring orphans with nothing left to send.
     pub orphans_max: u32,
-    /// How long a connection may live after its release. It is reset then, unless its peer has acknowledged 64 KiB more since it
-    /// was looked at last; answers to zero-window probes do not count.
+    /// How long a connection may live after its release. It is then reset, unless its peer has acknowledged 64 KiB more since the
+    /// last check; answers to zero-window probes do not count.
     pub orphan_time: Duration,
-    /// Replies to segments without a connection that wait for the device; a reply beyond is dropped.
+    /// Replies to segments without a connection that may wait for the device; further replies are dropped.
     pub replies_max: u32,
-    /// Resets per second that answer segments without a connection. As many may leave at once after a second of silence.
+    /// Resets per second in reply to segments without a connection. After a second of silence that many may leave in one burst.
     pub resets_per_second: u32,
 }
 

@@ -1,25 +1,25 @@
-//! How a listener's handshakes go: data in SYNs, handshakes that wait for data, SYN cookies (RFC 4987).
+//! How a listener conducts handshakes: data in SYNs, handshakes that wait for data, SYN cookies (RFC 4987).
 
 use base::Duration;
 
 /// Handshakes of connections that the peer opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandshakeConfig {
-    /// What becomes of data and a FIN in a SYN that Fast Open does not take.
+    /// How to treat data and a FIN in a SYN that Fast Open does not accept.
     pub syn_data: SynData,
     /// Whether a connection is established before data has arrived on it.
     pub defer_accept: DeferAccept,
-    /// Whether SYNs are answered without keeping state; `None` leaves it to the stack's guards ([`super::GuardConfig`]).
+    /// Whether to answer SYNs without keeping state; `None` leaves it to the stack's guards ([`super::GuardConfig`]).
     pub cookies: Option<SynCookies>,
-    /// When a SYN leaves again that was answered by an ACK of something else.
+    /// When to send a SYN again after an ACK that acknowledges something else.
     pub wrong_ack: WrongAck,
-    /// What a listener does with a SYN that carries a FIN as well.
+    /// How a listener treats a SYN that also carries a FIN.
     pub syn_fin: SynFin,
-    /// When the SYN-ACK of a connection that was opened here is acknowledged.
+    /// When to acknowledge the SYN-ACK of a connection opened locally.
     pub syn_ack_answer: SynAckAnswer,
 }
 
-/// What becomes of data and a FIN in a SYN.
+/// How to treat data and a FIN in a SYN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SynData {
     /// They wait until the connection is established (RFC 9293 §3.10.7.2, third).
@@ -33,33 +33,33 @@ pub enum SynData {
 pub enum SynAckAnswer {
     /// At once (RFC 9293 §3.10.7.3, fourth).
     AtOnce,
-    /// With the first data, or after `ack.delay_max` without any, if data is about to follow: some is buffered, a call that
-    /// writes waits for the connection, the application asked for delayed ACKs or waits for data itself. The SYN-ACK counts as
-    /// data received, so that our first data is taken for a reply to it.
+    /// With the first data, or after `ack.delay_max` without any, if data is about to follow: some is buffered, a writing call
+    /// waits for the connection, or the application asked for delayed ACKs or waits for data itself. The SYN-ACK counts as data
+    /// received, so that our first data counts as a reply to it.
     WithData,
 }
 
-/// What a listener does with a SYN that carries a FIN as well. It may be a whole stream in one segment, of which the FIN is
-/// as good as data, or a probe that looks for gaps in packet filters.
+/// How a listener treats a SYN that also carries a FIN. It may be a whole stream in one segment, whose FIN is as valid as its
+/// data, or a probe that looks for gaps in packet filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SynFin {
-    /// The SYN is answered; [`SynData`] says what becomes of the FIN (RFC 9293 §3.10.7.2, third: the other control bits are
+    /// Answers the SYN; [`SynData`] determines what happens to the FIN (RFC 9293 §3.10.7.2, third: the other control bits are
     /// processed in SYN-RECEIVED).
     Answered,
-    /// The segment is dropped. One that may end a TIME-WAIT ends it and is dropped then.
+    /// Drops the segment. If it may end a TIME-WAIT, it does so before it is dropped.
     Dropped,
 }
 
 /// Whether a connection is established before data has arrived on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeferAccept {
-    /// It is, by the ACK that ends the handshake.
+    /// It is, as soon as the ACK that completes the handshake arrives.
     Off,
-    /// Not within this time after the SYN: an ACK without data is ignored until then, and asked for again afterwards.
+    /// Not within this time after the SYN: until then an ACK without data is ignored; afterwards the SYN-ACK is sent again.
     For(Duration),
 }
 
-/// Whether SYNs are answered without keeping state (RFC 4987 §3.6).
+/// Whether to answer SYNs without keeping state (RFC 4987 §3.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SynCookies {
     /// Never; when the SYN queue is full, SYNs are dropped.
@@ -70,13 +70,13 @@ pub enum SynCookies {
     Always,
 }
 
-/// When a SYN leaves again that was answered by an ACK of something else, which a reset answers: the peer still has a connection
-/// of an earlier life (RFC 9293 §3.5.1), and forgets it at the reset.
+/// When to send a SYN again after an ACK that acknowledges something else. A reset answers that ACK: the peer still has an
+/// earlier connection (RFC 9293 §3.5.1) and drops it at the reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrongAck {
-    /// When its timeout is over.
+    /// When its retransmission timeout expires.
     Waits,
-    /// After two milliseconds, the first time.
+    /// After two milliseconds, for the first such ACK.
     Retries,
 }
 

@@ -6,40 +6,40 @@ use base::Duration;
 /// When to give up on a peer that does not acknowledge (RFC 9293 §3.8.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryConfig {
-    /// Retransmissions of the same data before the application learns that the peer does not answer: R1, at least three.
+    /// R1: retransmissions of the same data before the application learns that the peer does not answer; at least three.
     pub notify: u32,
-    /// Retransmissions of the same data before the connection is given up: R2. Probes of a closed window that are not
-    /// answered count like it.
+    /// R2: retransmissions of the same data before the connection is given up. Unanswered probes of a closed window count against
+    /// the same limit.
     pub data: u32,
-    /// How that number is held against a connection.
+    /// How to compare a connection with that limit.
     pub limit: RetryLimit,
-    /// The same once the application has released the connection, if it is to be fewer. A window that stays closed until
-    /// probes leave at their slowest ends such a connection, too (RFC 6429 §4 allows it, to keep resources).
+    /// The same limit after the application has released the connection, if it is lower. A window that stays closed until probes
+    /// reach their longest interval also ends such a connection (RFC 6429 §4 allows it, to save resources).
     pub orphan: Option<u32>,
     /// Retransmissions of a SYN before the attempt fails.
     pub syn: u32,
-    /// That many retransmissions of a SYN before these leave without the timeout being doubled.
+    /// This many retransmissions of a SYN leave before the timeout starts to double.
     pub syn_linear: u32,
     /// Retransmissions of a SYN-ACK before the attempt fails.
     pub syn_ack: u32,
-    /// The user timeout: what may stay unacknowledged, or wait for a closed window, this long and no longer. It stands in
+    /// User timeout: how long data may stay unacknowledged or wait for a closed window before the connection ends. It stands in
     /// for `data`.
     pub user_timeout: Option<Duration>,
-    /// When the user timeout, and a limit in time, begin to count.
+    /// When the user timeout and a time limit start to count.
     pub counted_from: CountedFrom,
-    /// What to send to a peer that is given up.
+    /// What to send to a peer that is given up on.
     pub farewell: Farewell,
-    /// How long data waits that the host's own device refused, each time without the timeout being doubled; without it, what the
-    /// device refuses is lost like a packet on the way.
+    /// How long to wait before resending data that the local device refused; the timeout is not doubled. Without it, refused data
+    /// is lost like a packet on the way.
     pub refused: Option<Duration>,
 }
 
-/// What to send to a peer whose silence ended a connection.
+/// What to send to a peer whose silence ended the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Farewell {
     /// Nothing (RFC 9293 §3.10.8).
     Silence,
-    /// A reset, in case it hears nothing but can be heard.
+    /// A reset, in case the peer still receives although nothing from it arrives.
     Reset,
 }
 
@@ -48,12 +48,12 @@ pub enum Farewell {
 pub enum RetryLimit {
     /// The number of retransmissions.
     Count,
-    /// The time that so many take when the first waits `rto.min` and each further one twice as long, up to `rto.max`,
-    /// whatever the timeout is in fact.
+    /// The time that this many retransmissions take if the first waits `rto.min` and each further one twice as long, up to
+    /// `rto.max`, whatever the actual timeout is.
     Time,
 }
 
-/// The beginning of a silence.
+/// The start of a silence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountedFrom {
     /// The transmission of the oldest data outstanding, or the latest progress; the closing of the window.
@@ -67,19 +67,19 @@ pub enum CountedFrom {
 pub enum KeepAliveConfig {
     /// None are sent.
     Off,
-    /// They are, and none carries data.
+    /// Send them, without data.
     On {
-        /// How long nothing was heard before the first leaves.
+        /// How long the connection must be silent before the first probe leaves.
         idle: Duration,
-        /// How long each waits for an answer.
+        /// How long to wait for the answer to each probe.
         interval: Duration,
-        /// That many without an answer end the connection, unless there is a user timeout, which decides instead.
+        /// This many unanswered probes end the connection, unless there is a user timeout, which then decides.
         count: u32,
     },
 }
 
 impl KeepAliveConfig {
-    /// Probes as soon as RFC 9293 allows by default: after two hours.
+    /// The earliest probes that RFC 9293 allows by default: after two hours.
     pub const AFTER_TWO_HOURS: Self =
         Self::On { idle: Duration::from_secs(7_200), interval: Duration::from_secs(75), count: 9 };
 }

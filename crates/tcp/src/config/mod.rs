@@ -1,7 +1,7 @@
-//! Everything a profile may choose, as plain data.
+//! Every choice of a profile, as plain data.
 //!
-//! Enums say *which*, numbers carry their unit in the type, and nothing here behaves. [`Config::validate`] is the only way
-//! to a [`ValidConfig`], which is what machines are built from; after that the machine *is* its configuration.
+//! Enums say *which*, numbers carry their unit in the type, and the module has no behaviour. [`Config::validate`] is the only way
+//! to a [`ValidConfig`], which machines are built from; after that the machine *is* its configuration.
 
 mod ecn;
 mod fastopen;
@@ -51,7 +51,7 @@ pub struct Config {
     pub rtt: RttConfig,
     /// When to give up on an unresponsive peer.
     pub retries: RetryConfig,
-    /// Probes of a connection at rest (RFC 9293 §3.8.4).
+    /// Probes of an idle connection (RFC 9293 §3.8.4).
     pub keepalive: KeepAliveConfig,
     /// When data is acknowledged.
     pub ack: AckConfig,
@@ -65,7 +65,7 @@ pub struct Config {
     pub ecn: EcnConfig,
     /// Handshakes of connections that the peer opens.
     pub handshake: HandshakeConfig,
-    /// ACKs that answer what was not processed.
+    /// ACKs in answer to segments that were not processed.
     pub challenge: ChallengeConfig,
     /// Data in SYNs.
     pub fastopen: FastOpenConfig,
@@ -73,7 +73,7 @@ pub struct Config {
     pub timers: TimersConfig,
     /// Fields of the IP header.
     pub ip: IpConfig,
-    /// The path MTU and how it is found.
+    /// The path MTU and its discovery.
     pub path_mtu: PathMtuConfig,
     /// What ICMP errors may do.
     pub icmp: IcmpConfig,
@@ -84,50 +84,50 @@ pub struct Config {
 pub struct ReceiveConfig {
     /// Fixed or auto-tuned.
     pub window: ReceiveWindowConfig,
-    /// Most blocks of data that wait out of order (RFC 9293 §3.10.7.4 leaves it open whether such data is kept). A segment
-    /// that would be one block more is dropped and comes again.
+    /// Maximum number of out-of-order blocks (RFC 9293 §3.10.7.4 does not require keeping such data). A segment that would add
+    /// one more is dropped; the peer sends it again.
     pub reassembly_max: Option<u32>,
-    /// What the window is a whole number of, from the peer's SYN on.
+    /// The unit to which the window is rounded, starting with the peer's SYN.
     pub rounding: WindowRounding,
-    /// Room beyond the window, in full-sized segments: so much may wait to be read before the window becomes narrower. With
-    /// what one ACK covers, a reader that keeps up is offered the whole window, as where a waiting read takes the bytes
+    /// Room beyond the window, in full-sized segments: this much may wait unread before the window shrinks. With the amount that
+    /// one ACK covers, a reader that keeps up is offered the whole window, as on a system where a waiting read takes the bytes
     /// before the ACK leaves.
     pub spare_segments: u32,
     /// What counts against the buffer.
     pub accounting: ReceiveAccounting,
-    /// Where the last byte of urgent data is found.
+    /// Where the application finds the last byte of urgent data.
     pub urgent: UrgentDelivery,
-    /// What an urgent pointer points to, sent or received.
+    /// What an urgent pointer refers to, sent or received.
     pub urgent_pointer: UrgentPointer,
 }
 
-/// Where the last byte of urgent data is found (RFC 6093).
+/// Where the application finds the last byte of urgent data (RFC 6093).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UrgentDelivery {
-    /// In the stream, like all others.
+    /// In the stream, like all other bytes.
     InStream,
-    /// Out of it: it is fetched by itself, or lost when it is passed over.
+    /// Outside the stream: the application fetches it separately, or loses it by reading past it.
     OutOfBand,
 }
 
-/// What an urgent pointer points to.
+/// What an urgent pointer refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UrgentPointer {
     /// The byte that follows the urgent data (RFC 9293 §3.8.5, RFC 6093 §3.1).
     Following,
-    /// The last byte of it, as RFC 1122 §4.2.2.4 had it.
+    /// The last byte of the urgent data, as in RFC 1122 §4.2.2.4.
     Last,
 }
 
-/// What a receive window is a whole number of.
+/// The unit to which a receive window is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowRounding {
     /// Bytes.
     Bytes,
-    /// Segments: the size at the start is rounded up. SYNs show it as it was, as they leave before the size of a segment is
+    /// Segments: the initial size is rounded up. SYNs carry the unrounded size, because they leave before the segment size is
     /// agreed on.
     Segments,
-    /// Segments: the size at the start is rounded down, already in the SYN, by what is known of their size when it leaves.
+    /// Segments: the initial size is rounded down, even in the SYN, by the segment size known when it leaves.
     SegmentsFromSyn,
 }
 
@@ -138,31 +138,31 @@ pub struct OptionsConfig {
     pub sack: SackConfig,
     /// Timestamps (RFC 7323 §3).
     pub timestamps: TimestampConfig,
-    /// What becomes of a segment without timestamps where they are in use.
+    /// How to treat a segment without timestamps on a connection that uses them.
     pub timestamps_missing: MissingTimestamps,
     /// Window scaling (RFC 7323 §2).
     pub window_scale: WindowScaleConfig,
-    /// An upper limit for both directions' segment size, below what the device's MTU allows.
+    /// Upper limit of the segment size in both directions, below what the device's MTU allows.
     pub mss_max: Option<u16>,
     /// Which timestamps a SYN-ACK may echo.
     pub syn_ack_echo: SynAckEcho,
 }
 
-/// The echo in a SYN-ACK's timestamps.
+/// How to judge the timestamp echo of a SYN-ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SynAckEcho {
-    /// Whatever it says, the acknowledgement counts.
+    /// The acknowledgement is accepted whatever the echo is.
     Any,
-    /// That of one of our SYNs, or zero; anything else is as bad as a wrong acknowledgement.
+    /// The echo of one of our SYNs, or zero; any other is treated like a wrong acknowledgement.
     OfOurSyns,
 }
 
 /// Selective acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SackConfig {
-    /// Offered and answered, and what comes twice is reported (RFC 2883).
+    /// Offered and answered; duplicates are reported (RFC 2883).
     Offer,
-    /// Offered and answered; what comes twice is not reported.
+    /// Offered and answered; duplicates are not reported.
     WithoutDuplicates,
     /// Neither.
     Off,
@@ -182,7 +182,7 @@ pub enum TimestampConfig {
 /// Window scaling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowScaleConfig {
-    /// The smallest shift that can express the largest receive window; no option when the window does without one.
+    /// The smallest shift that can express the largest receive window; no option if the window needs none.
     FromBuffer,
     /// This shift, 0 to 14.
     Shift(u8),
@@ -193,8 +193,8 @@ pub enum WindowScaleConfig {
 }
 
 impl Default for ReceiveConfig {
-    /// 8192 blocks are more than every second segment of the default's largest window, and take 96 KiB. A peer that aims at
-    /// our work and memory with single bytes and gaps gets no further.
+    /// 8192 blocks cover more than every second segment of the default's largest window and take 96 KiB. This bounds the work and
+    /// memory that a peer can cause with single bytes and gaps.
     fn default() -> Self {
         Self {
             window: ReceiveWindowConfig::default(),
@@ -219,25 +219,25 @@ impl Default for OptionsConfig {
         }
     }
 }
-/// A configuration in which every number is inside its bounds; cheap to clone.
+/// A configuration whose values are all within bounds; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct ValidConfig(Arc<Shared>);
 
-/// What is the same for all connections of a configuration, hence stored once.
+/// State shared by all connections of a configuration, hence stored once.
 #[derive(Debug)]
 struct Shared {
     config: Config,
-    /// The policy point `recovery.blocks`, built: it has no state of its own.
+    /// The built form of `recovery.blocks`: it has no state of its own.
     classify: ClassifyBlock,
 }
 
 impl ValidConfig {
-    /// Only for a configuration that was found valid.
+    /// Requires a configuration that passed validation.
     fn new(config: Config) -> Self {
         let classify = build_block_check(&config.recovery.blocks);
         Self(Arc::new(Shared { config, classify }))
     }
-    /// The check of SACK blocks.
+    /// Returns the check of SACK blocks.
     #[inline]
     pub(crate) fn classify(&self) -> ClassifyBlock {
         self.0.classify
@@ -251,7 +251,7 @@ impl core::ops::Deref for ValidConfig {
     }
 }
 
-/// What was built follows from the configuration.
+/// Compares configurations only: the built parts follow from them.
 impl PartialEq for ValidConfig {
     fn eq(&self, other: &Self) -> bool {
         **self == **other

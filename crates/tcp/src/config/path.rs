@@ -15,65 +15,65 @@ pub struct IpConfig {
 /// The path MTU (RFC 1191, RFC 8201, RFC 4821).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathMtuConfig {
-    /// Whether routers are asked.
+    /// Whether to rely on routers' reports.
     pub discovery: Discovery,
-    /// Of IPv4: the least that a router is believed, bytes of a packet. Below it packets have this size, and routers may cut
-    /// them: whoever forges a message makes segments no smaller than this.
+    /// IPv4: lowest MTU accepted from a router, in bytes of a packet. Below it packets keep this size, and routers may fragment
+    /// them: a forged message cannot make segments smaller than this.
     pub min_v4: u16,
-    /// What is taken when a router of IPv4 does not say what it takes (RFC 1191 §5).
+    /// The MTU to assume when an IPv4 router reports none (RFC 1191 §5).
     pub unsaid: UnsaidMtu,
     /// What the MSS option announces to the peer.
     pub announced: AnnouncedMss,
-    /// How long a smaller path MTU is kept before a larger one is tried (RFC 1191 §6.3, RFC 8201 §4).
+    /// How long to keep a smaller path MTU before trying a larger one (RFC 1191 §6.3, RFC 8201 §4).
     pub raise_after: Duration,
-    /// Whether the sender finds out by itself (RFC 4821).
+    /// Whether the sender searches by itself (RFC 4821).
     pub probing: MtuProbing,
-    /// Bytes of TCP payload and options that such a search begins with, whatever the path (RFC 4821 §7.2).
+    /// Initial size of the search in bytes of TCP payload and options, on every path (RFC 4821 §7.2).
     pub base_mss: u16,
-    /// The search ends when its bounds are closer together than this, bytes.
+    /// The search ends when its bounds are closer together than this, in bytes.
     pub search_end: u16,
-    /// How long afterwards it begins anew (RFC 4821 §7.3).
+    /// How long after its end the search starts again (RFC 4821 §7.3).
     pub search_again: Duration,
-    /// Consecutive timeouts after which large segments are taken to vanish without a word (RFC 4821 §7.7).
+    /// Consecutive timeouts after which the sender assumes that large segments vanish without a report (RFC 4821 §7.7).
     pub black_hole_timeouts: u32,
 }
 
 /// Path MTU discovery by ICMP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discovery {
-    /// DF is clear: routers of IPv4 cut what is too large, and what they say about it is ignored.
+    /// DF is clear: IPv4 routers fragment packets that are too large, and their reports are ignored.
     Off,
-    /// DF is set, and a router's word makes segments smaller.
+    /// DF is set, and a router's report reduces the segment size.
     On,
-    /// DF is set, but segments have the size that the interface takes, whatever routers say.
+    /// DF is set, but segments keep the size that the interface allows, whatever routers report.
     Deaf,
 }
 
-/// What stands in for an MTU that a router does not say.
+/// What to assume for an MTU that a router does not report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnsaidMtu {
-    /// The next smaller of the sizes that links usually have (RFC 1191 §7).
+    /// The next smaller of the common link MTUs (RFC 1191 §7).
     Plateau,
-    /// The least that a router is believed.
+    /// The lowest MTU accepted from a router.
     Least,
 }
 
 /// The size of segments that SYNs announce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnnouncedMss {
-    /// What the interface takes, however narrow the path is (RFC 1191 §6.2, RFC 9293 §3.7.1).
+    /// The interface's size, however narrow the path is (RFC 1191 §6.2, RFC 9293 §3.7.1).
     Interface,
-    /// What a router says that the path takes, once it has answered a SYN of this connection, so that the peer need not find
-    /// out; 256 bytes at least, and over IPv6 what every link takes. What earlier connections heard is not passed on.
+    /// The path's size as reported by a router in answer to a SYN of this connection, so that the peer need not discover it; at
+    /// least 256 bytes, and over IPv6 the minimum MTU of every link. Reports to earlier connections are not reused.
     Path,
 }
 
-/// Search for the path MTU by segments of TCP.
+/// Path MTU search with TCP segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MtuProbing {
     /// None.
     Off,
-    /// Once timeouts speak of a black hole.
+    /// Once timeouts indicate a black hole.
     AfterBlackHole,
     /// From the beginning.
     Always,
@@ -82,20 +82,20 @@ pub enum MtuProbing {
 /// What ICMP errors may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IcmpConfig {
-    /// To a connection whose handshake is under way. Later ones only hear of it (RFC 5927 §5.2).
+    /// Effect on a connection during its handshake. Established connections only record the error (RFC 5927 §5.2).
     pub opening: OpeningErrors,
 }
 
 /// Which errors end the attempt to open a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpeningErrors {
-    /// Those that will not pass: no such protocol or port (RFC 1122 §4.2.3.9).
+    /// Permanent ones: no such protocol or port (RFC 1122 §4.2.3.9).
     Hard,
     /// Any (RFC 5461 §4.1).
     Any,
 }
 
-/// The least path MTU of IPv4 that RFC 1191 §3 allows to believe.
+/// The lowest IPv4 path MTU that RFC 1191 §3 permits.
 pub(super) const LEAST_MTU_V4: u16 = 68;
 
 impl Default for IpConfig {

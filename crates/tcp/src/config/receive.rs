@@ -5,18 +5,18 @@ use base::Bytes;
 /// What counts against the receive buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveAccounting {
-    /// Bytes in order that wait to be read.
+    /// In-order bytes that wait to be read.
     Bytes,
-    /// The memory that frames are held in, out of order, too; how large the window is follows from what of it is payload.
+    /// The memory of the frames, out-of-order ones included; the window follows from their share of payload.
     Frames(FrameMemory),
 }
 
 /// How much memory there is for frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameMemory {
-    /// Memory there is at first; a frame that goes beyond it is the last one held.
+    /// Initial memory; a frame that exceeds it is the last one held.
     pub buffer: Bytes,
-    /// The most it grows to.
+    /// The limit of its growth.
     pub buffer_max: Bytes,
     /// Whether it does.
     pub growth: FrameGrowth,
@@ -27,7 +27,7 @@ pub struct FrameMemory {
 pub enum FrameGrowth {
     /// It stays as it is.
     Fixed,
-    /// For what a reader takes in a round trip, and for what waits out of order.
+    /// Grows with what a reader takes in a round trip, and with what waits out of order.
     Grows,
 }
 

@@ -1,18 +1,18 @@
-//! What a profile may choose about the send side: how writes become segments, and what the send buffer counts.
+//! What a profile may choose about the send side: how writes become segments, and what counts against the send buffer.
 
 use base::{Bytes, Duration};
 
 /// The send side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendConfig {
-    /// What the application may have written that is not yet acknowledged: bytes, or bytes and memory, as `accounting`
-    /// says. An open connection follows when this changes.
+    /// What the application may have written and not yet had acknowledged: bytes, or bytes and memory, depending on `accounting`.
+    /// Changing it affects open connections.
     pub buffer: Bytes,
     /// Whether the buffer grows.
     pub growth: SendGrowth,
     /// What counts against the buffer.
     pub accounting: SendAccounting,
-    /// No more is written while so many bytes, or more, have not been sent, and a writer is woken at half of it.
+    /// Rejects writes while this many bytes or more are unsent; a writer wakes when half of it is left.
     pub notsent_lowat: Option<Bytes>,
     // variant: chunks {
     /// How writes become bursts of segments.
@@ -20,37 +20,37 @@ pub struct SendConfig {
     // variant: chunks }
     /// Which segments carry PSH.
     pub push: PushConfig,
-    /// What is done with a segment smaller than the maximum.
+    /// How to treat a segment smaller than the maximum.
     pub nagle: NagleConfig,
-    /// Whether such a segment is held back altogether.
+    /// Whether to hold such a segment back altogether.
     pub cork: CorkConfig,
-    /// How long a segment that the silly-window rules hold back may wait (RFC 9293 §3.8.6.2.1: 0.1 to 1 s).
+    /// How long silly-window avoidance may hold a segment back (RFC 9293 §3.8.6.2.1: 0.1 to 1 s).
     pub sws_override: Duration,
     /// Longest interval between zero-window probes (RFC 9293 §3.8.6.1).
     pub persist_max: Duration,
     /// What a zero-window probe carries.
     pub window_probe: WindowProbe,
-    /// When a narrower window counts.
+    /// When to accept a narrower window.
     pub shrinking: WindowShrinking,
 }
 
-/// A window that the peer makes narrower than it was, short of closing it (RFC 9293 SHLD-14 wants none to do it).
+/// How to treat a window that the peer shrinks without closing it (RFC 9293 SHLD-14 advises against shrinking).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowShrinking {
     /// The window is what the latest segment says (RFC 9293 §3.10.7.4, fifth).
     Taken,
-    /// So it is, if that segment also brings or acknowledges something new.
+    /// The same, but only if that segment also brings new data or acknowledges some.
     WithProgress,
 }
 
 /// A probe of a closed window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowProbe {
-    /// The next byte, beyond the window (RFC 9293 §3.8.6.1). A window too narrow for the silly-window rules is used after
+    /// The next byte, beyond the window (RFC 9293 §3.8.6.1). A window too narrow for silly-window avoidance is used after
     /// [`SendConfig::sws_override`].
     Byte,
-    /// Nothing: a segment one number below SND.UNA, which its receiver must answer (RFC 9293 §3.10.7.4, first). Each answer
-    /// starts the interval anew, and a window too narrow for the next segment is used only when a probe is due.
+    /// No byte: a segment one number below SND.UNA, which its receiver must answer (RFC 9293 §3.10.7.4, first). Each answer
+    /// restarts the interval, and a window too narrow for the next segment is used only when a probe is due.
     Empty,
 }
 
@@ -65,12 +65,12 @@ pub enum NagleConfig {
     Off,
 }
 
-/// An order to send full segments only. Only a segmenter that keeps chunks obeys it.
+/// Whether to send full segments only. Only a segmenter that keeps chunks obeys it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CorkConfig {
     /// None.
     Off,
-    /// A small segment at the end of what was written waits; with nothing in flight no longer than one RTO.
+    /// A small segment at the end of the written data waits; with nothing in flight, for at most one RTO.
     On,
 }
 
@@ -78,24 +78,24 @@ pub enum CorkConfig {
 /// How writes become bursts of segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SegmenterConfig {
-    /// What was written is one stream, of which each frame takes as much as windows and device allow.
+    /// The written data is one stream; each frame takes as much of it as windows and device allow.
     Stream,
-    /// What was written is kept in chunks, each of which leaves in bursts of its own.
+    /// The written data is kept in chunks, and each chunk leaves in separate bursts.
     Chunks(ChunksConfig),
 }
 
-/// The numbers of a segmenter that keeps chunks.
+/// Parameters of a segmenter that keeps chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunksConfig {
-    /// Most bytes of a chunk. It is also at most half the largest window the peer has offered.
+    /// Maximum bytes of a chunk, and at most half the largest window that the peer has offered.
     pub bytes_max: Bytes,
-    /// A burst that could be larger waits for the next ACK unless this part of the window is free.
+    /// A burst that could be larger waits for the next ACK unless this fraction of the window is free.
     pub win_divisor: u32,
-    /// A burst may always have so many segments, ...
+    /// A burst may always have this many segments, ...
     pub min_segments: u32,
-    /// ... and `bytes_max` on a path without delay, which is halved for each such span of the minimum RTT.
+    /// ... and `bytes_max` on a path without delay, halved for each such span of the minimum RTT.
     pub rtt_halving: Duration,
-    /// What is done about a chunk that is smaller than its burst may be.
+    /// How to treat a chunk that is smaller than its burst may be.
     pub refill: ChunkRefill,
 }
 
@@ -104,9 +104,9 @@ pub struct ChunksConfig {
 pub enum ChunkRefill {
     /// It leaves as it is.
     Never,
-    /// It takes what its last segment lacks from the next one, unless a record ends between them.
+    /// It fills its last segment from the next chunk, unless a record ends between them.
     ToSegment,
-    /// It takes what its burst lacks from the next one, unless a record ends between them.
+    /// It fills its burst from the next chunk, unless a record ends between them.
     ToBurst,
 }
 // variant: chunks }
@@ -116,17 +116,17 @@ pub enum ChunkRefill {
 pub enum PushConfig {
     /// The one that takes the last byte written.
     LastQueued,
-    /// The last of each write, the last of each burst of several, and one each half of the largest window.
+    /// The last one of each write, the last one of each burst of several, and one per half of the largest window.
     Writes,
 }
 
 /// What counts against the send buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendAccounting {
-    /// Bytes; a write is cut short exactly where the buffer is full.
+    /// Bytes; a write is truncated exactly where the buffer is full.
     Bytes,
-    /// Bytes and what each chunk costs beside them. A chunk that is begun may be filled, and a writer is woken when a third
-    /// of the buffer is free.
+    /// Bytes plus the overhead of each chunk. A chunk that has been started may be filled, and a writer wakes when a third of the
+    /// buffer is free.
     Chunks {
         /// Memory for a chunk's headers.
         head: Bytes,
@@ -140,9 +140,9 @@ pub enum SendAccounting {
 pub enum SendGrowth {
     /// It stays as it is.
     Fixed,
-    /// When it held the application back, it grows to twice the memory of a congestion window.
+    /// Whenever it limited the application, it grows to twice the memory of a congestion window.
     WithWindow {
-        /// No further than this.
+        /// Upper limit.
         max: Bytes,
     },
 }

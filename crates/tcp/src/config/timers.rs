@@ -13,7 +13,7 @@ pub struct TimersConfig {
     pub time_wait_reset: TimeWaitReset,
     /// Whether the ACK of a segment that comes again in TIME-WAIT reports it.
     pub time_wait_duplicates: TimeWaitDuplicates,
-    /// Whether a connection that is opened here may end a TIME-WAIT.
+    /// Whether a connection opened locally may end a TIME-WAIT.
     pub time_wait_reuse: TimeWaitReuse,
     /// How long a connection that the application has released waits in FIN-WAIT-2 for the peer's FIN; zero for a reset
     /// instead of waiting.
@@ -23,7 +23,7 @@ pub struct TimersConfig {
 /// What a reset does in TIME-WAIT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeWaitReset {
-    /// Nothing: the wait goes on, so that old segments find no new connection (RFC 1337 §3, F1).
+    /// Nothing: the wait continues, so that old segments cannot hit a new connection (RFC 1337 §3, F1).
     Ignored,
     /// It ends the wait (RFC 9293 §3.10.7.4, second).
     Ends,
@@ -38,12 +38,12 @@ pub enum TimeWaitDuplicates {
     Unreported,
 }
 
-/// Whether a connection that is opened here may take the addresses and ports of one in TIME-WAIT.
+/// Whether a connection opened locally may reuse the addresses and ports of one in TIME-WAIT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeWaitReuse {
     /// It may not.
     Never,
-    /// It may once the wait has lasted this long, if timestamps distinguish the segments of the two connections.
+    /// It may once the wait has lasted this long, provided that timestamps distinguish the segments of the two connections.
     After(Duration),
 }
 

@@ -1,4 +1,4 @@
-//! The only door from [`Config`] to [`ValidConfig`].
+//! The only way from [`Config`] to [`ValidConfig`].
 
 use super::SegmenterConfig; // variant: chunks
 use super::{
@@ -13,7 +13,7 @@ use core::fmt;
 pub struct ConfigError {
     /// Dotted path of the leaf, e.g. `rto.min`.
     pub path: &'static str,
-    /// What is wrong and what would be right.
+    /// What is wrong, and which values are valid.
     pub problem: String,
 }
 
@@ -97,7 +97,7 @@ impl Config {
         if errors.is_empty() { Ok(ValidConfig::new(self)) } else { Err(errors) }
     }
 
-    /// Checks the limits after which a silent peer is given up.
+    /// Checks the limits after which a connection gives up on a silent peer.
     fn lifetime_problems(&self, need: &mut impl FnMut(bool, &'static str, &str)) {
         let retries = &self.retries;
         need(retries.notify >= 3, "retries.notify", "must be at least 3 (RFC 9293 §3.8.3: R1)");
@@ -115,7 +115,7 @@ impl Config {
         }
     }
 
-    /// What the send buffer takes, and how it is cut.
+    /// Checks the send buffer's size and its segmentation.
     fn send_buffer_problems(&self, need: &mut impl FnMut(bool, &'static str, &str)) {
         let room = 1..=MAX_WINDOW;
         need(room.contains(&self.send.buffer), "send.buffer", "must be between 1 byte and 1 GiB");
@@ -138,7 +138,7 @@ impl Config {
         // variant: chunks }
     }
 
-    /// The receive window, by itself and together with the shift that follows from it.
+    /// Checks the receive window, by itself and together with the shift that follows from it.
     fn receive_window_problems(&self, need: &mut impl FnMut(bool, &'static str, &str)) {
         match self.receive.window {
             ReceiveWindowConfig::Fixed { bytes } => need(

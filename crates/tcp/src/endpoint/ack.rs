@@ -1,4 +1,4 @@
-//! The ten steps of ACK processing. This is the only place that knows their order; the numbers stand in traces and docs.
+//! The ten steps of ACK processing. Only this file knows their order; traces and docs refer to the numbers.
 //!
 //! 1 window · 2 classify blocks · 3 scoreboard · 4 RTT · 5 probe · 6 detector · 7 episode · 8 controller and
 //! reduction · 9 timers · 10 event.
@@ -146,7 +146,7 @@ impl Endpoint {
     //# An ACK of new data starts the timer anew.
     //= specs/rfc2018.md#sender
     //# Data stays in the send buffer until it is cumulatively acknowledged.
-    /// Step 3: the scoreboard takes ACK and blocks; acknowledged bytes leave the send buffer.
+    /// Step 3: gives ACK and blocks to the scoreboard; removes acknowledged bytes from the send buffer.
     #[inline]
     fn advance<O: Observer>(
         &mut self,
@@ -185,7 +185,7 @@ impl Endpoint {
 
     //= specs/rfc9937.md#each-ack
     //# What an ACK delivered is the advance of SND.UNA plus the change of what is SACKed.
-    /// Steps 6 and 7: losses are marked, episodes end and begin.
+    /// Steps 6 and 7: marks losses, ends and begins episodes.
     fn detect_on_ack<O: Observer>(
         &mut self,
         cx: &mut Cx<'_, O>,
@@ -246,7 +246,7 @@ impl Endpoint {
         });
     }
 
-    /// States that wait for the acknowledgement of our FIN (RFC 9293 §3.10.7.4, fifth).
+    /// Leaves the states that wait for the acknowledgement of our FIN (RFC 9293 §3.10.7.4, fifth).
     fn after_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         if self.snd.buffer.len() == 0 {
             self.stats.note_held(cx.now, self.held());
@@ -259,7 +259,7 @@ impl Endpoint {
         }
     }
 
-    /// Step 4: what the ACK tells of the round-trip time, if the estimator trusts it.
+    /// Step 4: takes the ACK's round-trip sample if the estimator trusts it.
     #[inline]
     fn sample_rtt<O: Observer>(
         &mut self,
@@ -283,14 +283,14 @@ impl Endpoint {
             srtt: rtt.srtt().unwrap_or_default(),
             rttvar: rtt.rttvar().unwrap_or_default(),
             rto,
-            // Until two samples agree the shorter of them may be wrong; what is known is the mean.
+            // Until two samples agree the shorter one may be wrong; only their mean is known.
             min_rtt: rtt.min_rtt().or(rtt.srtt()).unwrap_or_default(),
         });
-        // Controllers follow the least samples of a round trip: what does not lower the minimum would mislead them.
+        // Controllers follow the minimum of the samples in a round trip; a sample that does not lower it would mislead them.
         (trust == Trust::Taken).then_some(sample)
     }
 
-    /// What the driver's clock can tell apart; zero for one that counts nanoseconds.
+    /// Returns the resolution of the driver's clock; zero for a clock that counts nanoseconds.
     #[inline]
     fn clock_resolution(&self) -> Duration {
         self.extras.as_ref().map_or(Duration::ZERO, |extras| extras.clock_resolution)

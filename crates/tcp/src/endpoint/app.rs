@@ -19,7 +19,7 @@ use base::{Bytes, Duration};
 use trace::{Event, Observer};
 
 impl Endpoint {
-    /// Goes on with other settings: a socket option that came after the connection was opened.
+    /// Applies changed settings: a socket option that was set after the connection was opened.
     ///
     /// What is looked up when it is needed (rules for small segments, time limits, retries, delays of acknowledgements)
     /// changes at once; keep-alive begins, changes or ends, and what was heard before counts; the send buffer takes its new
@@ -40,7 +40,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether ACKs leave quickly or wait for replies, at present.
+    /// Returns whether ACKs currently leave quickly or wait for replies.
     pub fn ack_pace(&self) -> AckPace {
         self.rcv.ack_pace()
     }
@@ -73,7 +73,7 @@ impl Endpoint {
         }
     }
 
-    /// The receive window has grown, if it has.
+    /// Acts on a receive window that may have grown.
     #[inline]
     pub(super) fn emit_window_growth<O: Observer>(cx: &mut Cx<'_, O>, grown: Option<Bytes>) {
         if let Some(bytes) = grown {
@@ -81,26 +81,26 @@ impl Endpoint {
         }
     }
 
-    /// Bytes to be read before the last urgent one; zero at the mark, none when no mark lies ahead.
+    /// Returns the bytes to read before the last urgent one: zero at the mark, `None` when no mark lies ahead.
     pub fn urgent_ahead(&self) -> Option<u64> {
         self.rcv.urgent_ahead()
     }
 
-    /// The last urgent byte, kept out of the stream; it stays to be fetched.
+    /// Returns the last urgent byte, which is outside the stream, without removing it.
     ///
     /// # Errors
-    /// When there is none, because no mark lies ahead, the byte was fetched, or all bytes are in the stream; or when it
+    /// When there is none, because no mark lies ahead, the byte was already fetched, or all bytes are in the stream; or when it
     /// has not arrived.
     pub fn urgent_byte(&self) -> Result<u8, UrgentError> {
         self.rcv.urgent_byte(&self.cfg.receive)
     }
 
-    /// Copies received bytes to the front of `out` without taking them, and returns how many.
+    /// Copies received bytes to the front of `out` without consuming them; returns their number.
     pub fn peek(&self, out: &mut [u8]) -> usize {
         self.rcv.peek(&self.cfg.receive, out)
     }
 
-    /// The application will write no more: a FIN follows the last byte. Reading goes on.
+    /// Closes the sending direction: a FIN follows the last byte. Reading goes on.
     pub fn shutdown<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         if self.snd.space.side() != SendSide::Open || self.life.state() == State::Closed {
             return;
@@ -112,12 +112,12 @@ impl Endpoint {
         }
     }
 
-    /// The application wants no more: a reset leaves, both directions end.
+    /// Aborts the connection: sends a reset and ends both directions.
     pub fn abort<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         if self.life.state() == State::Closed {
             return;
         }
-        // RFC 9293 §3.10.5: in these states nothing is left to say to the peer, unless our FIN is still to follow.
+        // RFC 9293 §3.10.5: in these states the peer needs no reset, unless our FIN is still to be sent.
         let silent = match self.life.state() {
             State::SynSent | State::TimeWait => true,
             State::Closing | State::LastAck => self.snd.space.side() == SendSide::FinSent,
@@ -129,16 +129,16 @@ impl Endpoint {
         self.finish(cx, CloseReason::Aborted);
     }
 
-    /// The application will read no more, though it may still write. Nothing changes for the peer until this direction is
-    /// closed as well: then a reset answers data that the application will not read.
+    /// Stops reading; writing is still possible. The peer notices nothing until the sending direction is closed as well: then a
+    /// reset answers data that the application will not read.
     pub(crate) fn stop_reading(&mut self) {
         self.life.stop_reading();
     }
 
     //= specs/rfc9293.md#closing
     //# When data that arrived is lost to a close, a reset says so.
-    /// The application has released the connection and reads nothing that arrives from now on. The peer receives a reset
-    /// instead of a FIN if something has arrived that was not read (RFC 9293 §3.6.1, RFC 2525 §2.17).
+    /// Releases the connection: the application reads nothing that arrives from now on. The peer receives a reset instead of a
+    /// FIN if received data was not read (RFC 9293 §3.6.1, RFC 2525 §2.17).
     pub(crate) fn release<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         self.life.release();
         if self.life.state().is_synchronized() && self.life.state() != State::TimeWait && self.rcv.readable() > 0 {
@@ -231,7 +231,7 @@ impl Endpoint {
         Ok(taken as usize)
     }
 
-    /// Urgent data was written and is not acknowledged.
+    /// Returns whether written urgent data is still unacknowledged.
     #[inline]
     pub(super) fn is_urgent(&self) -> bool {
         self.extras.as_deref().is_some_and(|extras| extras.urgent.is_set())

@@ -1,4 +1,4 @@
-//! Building segments: header fields, options, and the books of everyone who counts what leaves.
+//! Builds segments: header fields and options, and updates every count of what leaves.
 
 use super::books::{SegmentReport, SendCause};
 use super::life::syn_deadline;
@@ -13,14 +13,14 @@ use cc::SentSample;
 use trace::{Event, Observer};
 use wire::{Ecn, FastOpen, Flags, IpRepr, Options, TcpRepr, Timestamps};
 
-/// Bytes of a SACK option beside its blocks, padding included, and of a block (RFC 2018 §3).
+/// Bytes of a SACK option without its blocks, padding included, and of one block (RFC 2018 §3).
 const SACK_OVERHEAD: u32 = 4;
 const SACK_BLOCK: u32 = 8;
 
 impl Endpoint {
     //= specs/rfc2018.md#negotiation
     //# Without SACK-permitted in the peer's SYN, no SACK option is sent.
-    /// SACK blocks that wait to be reported and fit into a header.
+    /// Returns the SACK blocks that wait to be reported and fit into a header.
     #[inline]
     fn blocks_to_report(&self) -> u32 {
         if !self.neg.sack {
@@ -30,7 +30,7 @@ impl Endpoint {
         self.rcv.ranges_to_report(most)
     }
 
-    /// Payload bytes of a full-sized new segment: the SACK option is deducted while there is something to report
+    /// Returns the payload of a full-sized new segment in bytes: the SACK option is deducted while there is something to report
     /// (RFC 6691 §2).
     #[inline]
     pub(super) fn segment_size(&self) -> Bytes {
@@ -42,7 +42,7 @@ impl Endpoint {
 
     //= specs/rfc9937.md#each-transmission
     //# Every byte sent in the episode counts towards prr_out, whether new or retransmitted.
-    /// Books a data segment with everyone who counts, and builds it.
+    /// Updates all counts for a data segment, and builds it.
     pub(super) fn emit_data<O: Observer>(
         &mut self,
         cx: &mut Cx<'_, O>,
@@ -96,7 +96,7 @@ impl Endpoint {
     //# A segment that brings bytes a second time is reported by a block, in the next ACK and in no later one.
     //= specs/rfc7323.md#timestamps
     //# Once timestamps are in use, every segment but a reset carries them.
-    /// Builds a segment with the present ACK, window and options; whatever acknowledgement was due is on its way with it.
+    /// Builds a segment with the current ACK, window and options; it carries any acknowledgement that was due.
     pub(super) fn send_segment<O: Observer>(
         &mut self,
         cx: &mut Cx<'_, O>,
@@ -143,7 +143,7 @@ impl Endpoint {
             urgent: urgent.unwrap_or(0),
             options,
         };
-        // What a full retransmission has no room to report follows at once in a segment of its own.
+        // Blocks for which a full retransmission has no room follow at once in a separate segment.
         self.rcv.on_ack_sent(&self.cfg.ack, most >= to_report);
         self.timers.stop(TimerKind::DelayedAck);
         self.ts.on_ack_sent(rcv_nxt);
@@ -160,7 +160,7 @@ impl Endpoint {
     //# The time to live can be configured.
     //= specs/rfc9293.md#network-layer
     //# The application can choose the differentiated-services field.
-    /// The IP header of everything that leaves.
+    /// Returns the IP header for everything that this connection sends.
     #[inline]
     pub(super) fn ip_header(&self, ecn: Ecn) -> IpRepr {
         IpRepr {
@@ -224,7 +224,7 @@ impl Endpoint {
 
     //= specs/rfc7323.md#timestamps
     //# A reset of a connection that uses timestamps carries them, too.
-    /// The reset that ends this connection, with its window like any other segment of it.
+    /// Sends the reset that ends this connection, with its window as in any other segment.
     pub(super) fn send_reset<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {
         let timestamps = self.neg.timestamps.then(|| self.own_timestamps(cx.now));
         let rcv_nxt = self.rcv.rcv_nxt();
@@ -243,14 +243,14 @@ impl Endpoint {
         self.put(cx, out, &repr, Ecn::NotEct, transmit, SegmentReport::of(SendCause::Reset))
     }
 
-    /// Whether `end` is where the data of our SYN ended. It was written, and pushed, as a whole.
+    /// Returns whether the data of our SYN ended at `end`. It was written, and pushed, as a whole.
     #[inline]
     fn ends_syn_data(&self, end: SeqNum) -> bool {
         let bytes = self.fast_open().bytes_of_syn();
         bytes > 0 && end == self.snd.space.iss() + 1 + bytes
     }
 
-    /// How many segments make a frame with so many bytes of payload.
+    /// Returns the number of segments in a frame with `payload` bytes.
     #[inline]
     pub(super) fn segments_of(&self, payload: Bytes) -> u32 {
         if payload > self.snd.space.smss() { payload.div_ceil(self.segment_size()) } else { 1 }
@@ -268,7 +268,7 @@ impl Endpoint {
 
     //= specs/rfc9293.md#segment-size
     //# A maximum segment size is sent, and one that is received is respected.
-    /// The header fields and options of our SYN or SYN-ACK.
+    /// Returns the header fields and options of our SYN or SYN-ACK.
     pub(super) fn syn_repr(&self, now: Instant) -> TcpRepr {
         let mss = self.announced_mss();
         let mut opts = options::offer(&self.cfg, mss);

@@ -1,40 +1,40 @@
 //! Explicit congestion notification (RFC 3168 §6.1): what SYNs ask for, which segments may be marked, how a mark is echoed to
 //! its sender, and how an echo is answered.
 //!
-//! Owns the two flags that a mark sets: ours to echo until the peer has reduced (ECE), and ours to say that we have (CWR).
+//! Owns the two flags that a mark sets: ECE, echoed until the peer has reduced, and CWR, which says that we have.
 //!
 //! Deviations:
-//! * A SYN that is itself ECN-capable asks for another protocol than this one and gets no ECN.
-//! * A profile may take the window down over a round trip, by the reduction of fast recovery, instead of at once.
-//! * CWR leaves in a frame of one segment: a device that cuts a frame into segments would put the flag on each.
-//! * A mark is never undone, nor is a loss after which a mark was echoed: the echo may speak of the same queue.
+//! * A SYN that is itself ECN-capable requests another protocol and gets no ECN.
+//! * A profile may reduce the window over a round trip, by the reduction of fast recovery, instead of at once.
+//! * CWR leaves in a frame of one segment: a device that segments a frame would set the flag on each segment.
+//! * A mark is never undone, nor is a loss after which a mark was echoed: the echo may report the same queue.
 
 use super::Origin;
 use crate::config::{EcnConfig, EcnNegotiation, EcnSynAgain};
 use wire::{Ecn, Flags, TcpRepr};
 
-/// What ECN has to say with the next segments.
+/// ECN state to signal with the next segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EcnState {
     echo: Echo,
     reduced: Reduced,
 }
 
-/// What the peer has yet to hear of its segments.
+/// Whether the peer still has to learn of a mark on its segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Echo {
     #[default]
     Nothing,
-    /// One was marked: every acknowledgement says so until the peer says that it has reduced.
+    /// One was marked: every acknowledgement echoes it until the peer confirms that it has reduced.
     UntilAnswered,
 }
 
-/// What the peer has yet to hear of our window.
+/// Whether the peer still has to learn that our window was reduced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Reduced {
     #[default]
     Reported,
-    /// The next new data says that it was reduced.
+    /// The next new data announces the reduction.
     Unreported,
 }
 
@@ -47,8 +47,8 @@ impl EcnState {
     //# The first new data segment after a reduction carries CWR.
     //= specs/rfc3168.md#receiver
     //# After a mark every acknowledgement carries ECE until a segment with CWR arrives.
-    /// The flags and the mark of a segment on a connection that uses ECN; `fresh` says that it carries data for the first time,
-    /// and does not probe a closed window.
+    /// Returns the flags and the mark of a segment on a connection that uses ECN; `fresh` means that it carries data for the
+    /// first time and does not probe a closed window.
     #[inline]
     pub fn of_segment(&mut self, fresh: bool) -> (Flags, Ecn) {
         let mut flags = if self.echo == Echo::UntilAnswered { Flags::ECE } else { Flags::NONE };
@@ -61,20 +61,20 @@ impl EcnState {
         (flags, Ecn::Ect0)
     }
 
-    /// Whether the next new data carries a flag that only one segment may have.
+    /// Returns whether the next new data carries a flag that only one segment may have.
     #[inline]
     pub fn owes_cwr(&self) -> bool {
         self.reduced == Reduced::Unreported
     }
 
-    /// The window was reduced, for whatever reason: the peer is to stop echoing, if ECN is `in_use`.
+    /// Notes that the window was reduced, for any reason: the peer is to stop echoing, if ECN is `in_use`.
     pub fn owe_cwr(&mut self, in_use: bool) {
         if in_use {
             self.reduced = Reduced::Unreported;
         }
     }
 
-    /// The reduction was undone before the peer learned of it.
+    /// Cancels the announcement: the reduction was undone before the peer learned of it.
     pub fn withdraw_cwr(&mut self) {
         self.reduced = Reduced::Reported;
     }
@@ -121,7 +121,7 @@ impl EcnState {
     //# Nothing is marked as ECN-capable unless both SYNs agreed on it.
     //= specs/rfc3168.md#negotiation
     //# A SYN-ACK with both flags reflects ours and grants nothing.
-    /// Whether ECN is in use, now that the peer's SYN or SYN-ACK came in a packet marked `ip`.
+    /// Settles whether ECN is in use, after the peer's SYN or SYN-ACK came in a packet marked `ip`.
     pub fn agrees(config: &EcnConfig, origin: Origin, syn: &TcpRepr, ip: Ecn) -> bool {
         let (ece, cwr) = (syn.flags.contains(Flags::ECE), syn.flags.contains(Flags::CWR));
         let offered = config.negotiation == EcnNegotiation::Offer;

@@ -1,6 +1,6 @@
-//! State that most connections never need, in a box of its own: an idle connection stays within a kibibyte.
+//! State that most connections never need, in a separate box: it keeps an idle connection within a kibibyte.
 //!
-//! Owns nothing by itself; each field names the file that does.
+//! Owns nothing by itself; each field names the file that owns it.
 
 use super::challenge::Allowance;
 use super::life::{FastOpenState, Opening, Silence};
@@ -8,7 +8,7 @@ use super::path::Path;
 use super::urgent::SentMark;
 use base::{Duration, Instant};
 
-/// What rare events leave behind; every field's default means that the event has not happened.
+/// State of rare events; every field's default means that the event has not happened.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Extras {
     /// The window is one segment and congestion marks came again: no new data before this moment.
@@ -17,15 +17,15 @@ pub(super) struct Extras {
     pub fast_open: FastOpenState,
     /// `life`: since when the peer has not answered.
     pub silence: Silence,
-    /// `urgent.rs`: the mark in the stream that is sent.
+    /// `urgent.rs`: the urgent mark in the sent stream.
     pub urgent: SentMark,
-    /// `challenge.rs`: ACKs that may still answer what was not processed.
+    /// `challenge.rs`: ACKs still allowed in answer to segments that were not processed.
     pub answers: Option<Allowance>,
     /// `life`: what is remembered of the handshake, and waits for its end.
     pub opening: Opening,
     /// `ack.rs`: resolution of the driver's clock, where it is coarser than a nanosecond.
     pub clock_resolution: Duration,
-    /// `ack.rs`: least round trip of a segment that was SACKed, since no receiver delays such an answer (RFC 5681 §4.2).
+    /// `ack.rs`: minimum round trip of a SACKed segment; receivers do not delay such an ACK (RFC 5681 §4.2).
     pub prompt_rtt: Option<Duration>,
     /// `path`: what is known of the path beyond its first link.
     pub path: Path,

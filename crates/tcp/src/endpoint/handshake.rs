@@ -19,26 +19,26 @@ use recovery::rtt::SynEcho;
 use trace::Observer;
 use wire::{Ecn, FastOpen, Flags, IpRepr, TcpRepr};
 
-/// What a stack knows about an arriving SYN when it makes an endpoint for it.
+/// What a stack knows about an arriving SYN when it creates an endpoint for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SynInfo {
     pub tuple: FourTuple,
     pub numbering: Numbering,
     pub mtu: u16,
     pub repr: TcpRepr,
-    /// The mark of the packet it came in.
+    /// The ECN codepoint of its packet.
     pub ecn: Ecn,
 }
 
-/// The size of segments that our own size and the peer's SYN allow, options deducted.
+/// Returns the segment size that our limit and the peer's SYN allow, options deducted.
 fn agreed_smss(ours: u16, tuple: &FourTuple, syn: &TcpRepr, timestamps: bool) -> u32 {
     let peers = syn.options.mss.unwrap_or_else(|| options::default_mss(tuple.local));
     let overhead = if timestamps { TIMESTAMP_BYTES } else { 0 };
-    // A peer may announce a size below any usable one; 48 bytes keep the options and some data apart.
+    // A peer may announce an unusably small size; 48 bytes leave room for the options and some data.
     u32::from(peers.min(ours)).max(48 + overhead) - overhead
 }
 
-/// A SYN that met a connection of an earlier life leaves again after this time.
+/// Delay before a SYN that met an earlier connection is sent again.
 const SOON: Duration = Duration::from_millis(2);
 
 impl Endpoint {
@@ -58,7 +58,7 @@ impl Endpoint {
 
     /// Answers a SYN; the SYN-ACK leaves with the next `poll_transmit`.
     pub(crate) fn accept<O: Observer>(cfg: &ValidConfig, syn: &SynInfo, cx: &mut Cx<'_, O>) -> Self {
-        // Who floods us with SYNs shall not have us make a controller twice.
+        // A SYN flood must not make us build a controller twice per SYN.
         let timestamps = syn.repr.options.timestamps.is_some() && options::wants_timestamps(cfg, Some(true));
         let smss = agreed_smss(options::own_mss(cfg, syn.mtu, syn.tuple.local), &syn.tuple, &syn.repr, timestamps);
         let mut endpoint = Self::new(cfg, syn.tuple, syn.numbering, syn.mtu, Origin::Passive, smss, cx);
@@ -76,7 +76,7 @@ impl Endpoint {
         (endpoint.ip_header(Ecn::NotEct), endpoint.syn_repr(cx.now))
     }
 
-    /// The endpoint that sent a SYN-ACK for this SYN, some time ago: it waits for the ACK that has just arrived.
+    /// Restores the endpoint that sent a SYN-ACK for this SYN some time ago; it waits for the ACK that has just arrived.
     pub(crate) fn rebuild<O: Observer>(cfg: &ValidConfig, syn: &SynInfo, cx: &mut Cx<'_, O>) -> Self {
         let mut endpoint = Self::accept(cfg, syn, cx);
         endpoint.life.take_syn();
@@ -122,7 +122,7 @@ impl Endpoint {
     //# The window of a SYN or SYN-ACK is not scaled.
     //= specs/rfc7323.md#timestamps
     //# The bytes of the option are taken from the segment, not from the announced segment size.
-    /// Takes over everything a SYN or SYN-ACK says. The controller was made for segments of `built_for` bytes.
+    /// Applies everything that a SYN or SYN-ACK says. The controller was built for segments of `built_for` bytes.
     fn take_peer_syn(&mut self, syn: &TcpRepr, built_for: u32, now: Instant) {
         let offered = syn.options.timestamps;
         let asked = match self.life.origin() {
@@ -150,7 +150,7 @@ impl Endpoint {
             self.snd.space.set_smss(path.smss(&at));
         }
         let known = match self.life.origin() {
-            // The SYN has left before options were agreed on.
+            // The SYN left before options were agreed on.
             Origin::Active => u32::from(ours),
             Origin::Passive => rmss,
         };
@@ -160,7 +160,7 @@ impl Endpoint {
             self.snd.cc = cc::build(&self.cfg.cc, self.snd.space.smss(), self.snd.space.iss());
         }
         if !self.neg.sack {
-            // RFC 8985 §4 needs SACK; without it, duplicate ACKs are all there is.
+            // RFC 8985 §4 needs SACK; without it, only duplicate ACKs indicate loss.
             self.snd.rec.detector = recovery::build_detector_without_sack(&self.cfg.recovery.detector);
         }
     }
@@ -218,10 +218,10 @@ impl Endpoint {
         self.take_data(cx, seg)
     }
 
-    /// Whether data is about to leave that carries the acknowledgement of the SYN-ACK.
+    /// Returns whether data is about to leave that carries the acknowledgement of the SYN-ACK.
     fn expects_to_send(&self) -> bool {
         let writer = self.extras.as_ref().is_some_and(|extras| extras.opening.has_writer());
-        // What the SYN carried in vain leaves again at once, and waits for nothing.
+        // Data that the SYN carried in vain leaves again at once, and delays nothing.
         let buffered = self.snd.data_end() != self.snd.space.nxt();
         writer || buffered || self.rcv.expects_reply() || self.cfg.handshake.defer_accept != DeferAccept::Off
     }
@@ -244,7 +244,7 @@ impl Endpoint {
 
     //= specs/rfc7413.md#server
     //# The SYN-ACK acknowledges the data that was taken.
-    /// A passive open that was just made is to answer its SYN like this. Data of the SYN is taken at once if the connection
+    /// Determines how a passive open that was just created answers its SYN. Data of the SYN is taken at once if the connection
     /// goes ahead of its handshake, and else waits for its end.
     pub(crate) fn answer_syn<O: Observer>(&mut self, cx: &mut Cx<'_, O>, syn: &Segment<'_>, answer: FastOpenAnswer) {
         let (option, goes_ahead) = match answer {
@@ -254,7 +254,7 @@ impl Endpoint {
         };
         let mut taken = SeqRange::new(self.rcv.rcv_nxt(), self.rcv.rcv_nxt());
         if goes_ahead {
-            // From here on the SYN is behind us as far as sequence numbers go; that it is not acknowledged, the state says.
+            // From here on, sequence numbers treat the SYN as acknowledged; the state still says that it is not.
             self.snd.space.on_syn_acked();
             self.pending.add(Readiness::Connected);
             taken = self.rcv.take_early(&self.cfg, syn);
@@ -270,8 +270,8 @@ impl Endpoint {
         }
     }
 
-    /// Puts `option` and the first bytes of `data` into the SYN, which has not left: as many as `room` takes. Returns how
-    /// many; `None` when it is too late.
+    /// Puts `option` and the first bytes of `data` into the SYN, which has not left yet: as many as `room` allows. Returns their
+    /// number; `None` when the SYN has left.
     pub(crate) fn open_fast(&mut self, option: Option<FastOpen>, data: &[u8], room: Bytes) -> Option<usize> {
         let waits = self.life.state() == State::SynSent && self.life.syn_due() && self.snd.rec.retries() == 0;
         if !waits || self.snd.buffer.len() > 0 || !self.fast_open().is_unused() {
@@ -282,8 +282,8 @@ impl Endpoint {
         Some(bytes)
     }
 
-    /// The peer has acknowledged our SYN with `ack`, perhaps some data of it, and said what it says in `repr`.
-    /// `syn` is how often ours had left.
+    /// Handles the acknowledgement of our SYN by `ack`, perhaps with some of its data, and the options in `repr`. `syn` is the
+    /// number of times our SYN had left.
     fn settle_fast_open<O: Observer>(&mut self, cx: &mut Cx<'_, O>, repr: &TcpRepr, ack: SeqNum, syn: Copies) {
         let Some(extras) = self.extras.as_deref_mut() else { return };
         match extras.fast_open.settle() {
@@ -299,7 +299,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether what a SYN-ACK echoes may be believed: the clock's reading when one of our SYNs left.
+    /// Returns whether the echo in a SYN-ACK is believable: the clock's reading when one of our SYNs left.
     fn echo_is_ours(&self, now: Instant, repr: &TcpRepr) -> bool {
         let asked =
             self.cfg.options.syn_ack_echo == SynAckEcho::OfOurSyns && options::wants_timestamps(&self.cfg, None);
@@ -310,8 +310,8 @@ impl Endpoint {
         self.ts.echo_age(stamps.tsecr, now).is_some_and(|age| age <= oldest)
     }
 
-    /// The round trip of the handshake. Karn: a SYN that was sent several times, or an unknown number of times, gives a
-    /// sample only if a timestamp says which of them was answered, and the profile listens.
+    /// Returns the round trip of the handshake. By Karn's algorithm, a SYN that was sent several or an unknown number of times
+    /// gives a sample only if a timestamp says which one was answered, and the profile uses it.
     fn handshake_rtt(&self, now: Instant, repr: &TcpRepr) -> Option<Duration> {
         match self.cfg.rtt.syn_echo {
             _ if !self.syn_left_again() && !self.extras.as_ref().is_some_and(|extras| extras.opening.is_rebuilt()) => {
@@ -331,7 +331,7 @@ impl Endpoint {
     //# Neither the SYN-ACK nor its acknowledgement opens the window.
     //= specs/rfc5681.md#initial-window
     //# After more than one lost SYN the initial window is one segment.
-    /// The peer acknowledged our SYN.
+    /// Establishes the connection: the peer acknowledged our SYN.
     pub(super) fn establish<O: Observer>(&mut self, cx: &mut Cx<'_, O>, repr: &TcpRepr, ack: SeqNum) {
         self.snd.space.on_syn_acked();
         self.timers.stop(TimerKind::Retransmit);
@@ -344,7 +344,7 @@ impl Endpoint {
             self.rcv.on_handshake(&self.cfg, cx.now, rtt);
         }
         if self.snd.rec.retries() > 1 {
-            // RFC 6928 §2: more than one lost SYN speaks of a congested path.
+            // RFC 6928 §2: more than one lost SYN indicates a congested path.
             self.snd.cc.on_congestion(&cc::CongestionEvent::Timeout { flight_size: 0, first: true }, cx.now);
         }
         if self.snd.rec.retries() > 0 && sample.is_none() {
@@ -357,11 +357,11 @@ impl Endpoint {
         self.snd.rec.forget_retries();
         if self.life.state() == State::SynReceived || self.life.origin() == Origin::Passive {
             let shift = if repr.flags.contains(Flags::SYN) { 0 } else { self.neg.snd_shift };
-            // The unscaled window of the SYN says nothing of what the peer will offer.
+            // The unscaled window of the SYN does not show what the peer will offer.
             self.snd.space.forget_max_wnd();
             self.snd.space.on_window(u32::from(repr.window) << shift);
         }
-        // An application that went ahead has been notified already.
+        // An application that started early has been notified already.
         if !self.is_early() {
             self.pending.add(Readiness::Connected);
         }

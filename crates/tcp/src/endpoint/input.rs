@@ -34,7 +34,7 @@ enum Refusal {
 }
 
 impl Endpoint {
-    /// The world hands us a segment that arrived at `cx.now`.
+    /// Processes a segment that arrived at `cx.now`.
     pub fn handle_segment<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Disposition {
         self.stats.on_arrival(cx.now, seg.payload.len());
         if self.outlet != Outlet::Open {
@@ -100,14 +100,14 @@ impl Endpoint {
                 return Disposition::Dropped(DropReason::BadAck);
             }
             self.establish(cx, repr, ack);
-            // A SYN-ACK leaves again until it is acknowledged, and our own, which would do, may have been lost.
+            // The peer repeats its SYN-ACK until it is acknowledged; our own SYN-ACK would serve, but may have been lost.
             self.rcv.due_ack_if(repr.flags.contains(Flags::SYN));
         }
         if let Some(refusal) = self.check_ack(ack) {
             return refusal;
         }
         if let Some(ts) = repr.options.timestamps.filter(|_| self.neg.timestamps) {
-            // Only now is it known that the segment belongs: a forged one would make the peer's own look old.
+            // Only now is the segment known to be acceptable: a forged one would make the peer's own timestamps look old.
             self.ts.on_segment(ts.tsval, repr.seq, cx.now);
         }
         // One from before `SND.UNA` does not show that the peer lives ([`super::books::AckReport`]).
@@ -118,7 +118,7 @@ impl Endpoint {
         }
         self.process_ack(cx, seg, ack);
         match (self.life.state(), self.life.closed()) {
-            // No application waits for the peer to close: the segment meets no connection any more, and is answered so.
+            // No application waits for the peer to close: the segment no longer meets a connection, and a reset answers it.
             (State::Closed, Some(CloseReason::Aborted)) => return Disposition::Dropped(DropReason::Closed),
             (State::Closed, _) => return Disposition::Accepted,
             _ => {}
@@ -155,7 +155,7 @@ impl Endpoint {
     //# A reset is not judged by its timestamp.
     //= specs/rfc7323.md#protection-against-wrapped-sequence-numbers
     //# The timestamp is judged before the sequence number.
-    /// Timestamp, sequence number, RST and SYN: the checks that come before the acknowledgement.
+    /// Checks timestamp, sequence number, RST and SYN, which come before the acknowledgement.
     fn check_segment(&self, now: Instant, seg: &Segment<'_>) -> Option<Refusal> {
         let repr = &seg.repr;
         let is_rst = repr.flags.contains(Flags::RST);
@@ -177,13 +177,13 @@ impl Endpoint {
         if is_syn && self.life.state() == State::SynReceived && repr.seq == self.rcv.irs() {
             return match (repr.ack, self.life.origin()) {
                 (None, _) => Some(Refusal::SynAgain),
-                // The SYN-ACK of a simultaneous open: its SYN is known already, its ACK is what counts (§3.5, figure 7).
+                // The SYN-ACK of a simultaneous open: its SYN is already known, only its ACK counts (§3.5, figure 7).
                 (Some(_), Origin::Active) => None,
-                // The peer has seen our SYN-ACK, which only an ACK without SYN ends the handshake for.
+                // The peer has seen our SYN-ACK; only an ACK without SYN ends the handshake.
                 (Some(_), Origin::Passive) => Some(Refusal::Challenged(DropReason::OutOfWindow)),
             };
         }
-        // MUST-66: a closed window takes no bytes, but what the header of the next segment says counts.
+        // MUST-66: a closed window takes no bytes, but the header of the next segment counts.
         let header_only = self.rcv.right_edge() == rcv_nxt && repr.seq == rcv_nxt && !is_syn;
         let judged = if header_only { SeqRange::new(rcv_nxt, rcv_nxt) } else { range };
         if !self.rcv.accepts(judged) {
@@ -192,8 +192,8 @@ impl Endpoint {
         is_syn.then(|| self.check_syn())
     }
 
-    /// RFC 7323 §3.2: a segment that lost its option on the way is not trusted. But a peer that has restarted knows nothing
-    /// of what was agreed, and needs an answer to its SYN.
+    /// RFC 7323 §3.2: a segment that lost its option on the way is not trusted. But a restarted peer knows nothing of the agreed
+    /// options, and needs an answer to its SYN.
     fn needs_timestamps(&self, repr: &TcpRepr) -> bool {
         self.cfg.options.timestamps_missing == MissingTimestamps::Dropped
             && self.life.state() != State::SynReceived
@@ -204,13 +204,13 @@ impl Endpoint {
     //# A SYN in a synchronized state is answered with a challenge ACK, whatever its sequence number.
     //= specs/rfc5961.md#syns
     //# After the challenge ACK the SYN is dropped and has no other effect.
-    /// A SYN inside the window.
+    /// Handles a SYN inside the window.
     fn check_syn(&self) -> Refusal {
         if self.life.state() == State::SynReceived && self.life.origin() == Origin::Passive {
-            // RFC 9293 §3.10.7.4, fourth: the peer began anew, and so does the listener when the SYN comes again.
+            // RFC 9293 §3.10.7.4, fourth: the peer started over; the listener does so when the SYN comes again.
             return Refusal::Ends(CloseReason::Reset);
         }
-        // RFC 5961 §4.2: whatever its sequence number, a SYN only asks for proof.
+        // RFC 5961 §4.2: a SYN with any sequence number only triggers a challenge ACK.
         Refusal::Challenged(DropReason::UnexpectedSyn)
     }
 
@@ -225,8 +225,8 @@ impl Endpoint {
                 if fin && reason == DropReason::OutOfWindow && self.life.state() == State::TimeWait {
                     self.arm(cx, TimerKind::TimeWait, cx.now + self.cfg.timers.time_wait);
                 }
-                // The challenge ACK asks a peer that has begun anew for a reset. Of its stream nothing came twice, and whoever
-                // forges SYNs shall not learn what has arrived.
+                // The challenge ACK asks a restarted peer for a reset. No part of its new stream is a duplicate, and a forged SYN
+                // must not reveal what has arrived.
                 if !seg.repr.flags.contains(Flags::SYN) {
                     let range = SeqRange::new(seg.repr.seq, seg.repr.seq + seg.seq_len());
                     self.rcv.on_refused(&self.cfg, range, self.reports_duplicates());
@@ -261,7 +261,7 @@ impl Endpoint {
     //# An acknowledgement is acceptable from the largest window ever seen below SND.UNA up to SND.NXT.
     //= specs/rfc5961.md#acknowledgements
     //# A segment with any other acknowledgement is dropped and answered with an ACK.
-    /// An acknowledgement far behind or ahead of what is in flight (RFC 5961 §5.2).
+    /// Returns whether an acknowledgement lies far behind or ahead of the flight (RFC 5961 §5.2).
     #[inline]
     fn check_ack(&self, ack: SeqNum) -> Option<Disposition> {
         if ack.before(self.snd.space.una() - self.snd.space.max_wnd().min(1 << 30)) {
@@ -286,7 +286,7 @@ impl Endpoint {
     //# A reset inside the window but not at RCV.NXT is answered with a challenge ACK and has no other effect.
     //= specs/rfc1337.md#time-wait
     //# A reset does not end TIME-WAIT.
-    /// A reset (RFC 5961 §3.2). Bytes that it may carry (RFC 9293 SHLD-2) are not looked at.
+    /// Handles a reset (RFC 5961 §3.2). Ignores bytes that it may carry (RFC 9293 SHLD-2).
     fn check_reset(&self, seq: SeqNum) -> Refusal {
         let rcv_nxt = self.rcv.rcv_nxt();
         if !SeqRange::new(rcv_nxt, self.rcv.right_edge()).contains(seq) && seq != rcv_nxt {
@@ -304,7 +304,7 @@ impl Endpoint {
         }
     }
 
-    /// Seventh and eighth: takes the bytes and the FIN of an acceptable segment.
+    /// Steps seven and eight: takes the bytes and the FIN of an acceptable segment.
     pub(super) fn take_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Disposition {
         let repr = &seg.repr;
         let has_fin = repr.flags.contains(Flags::FIN);
@@ -312,7 +312,7 @@ impl Endpoint {
             return Disposition::Accepted;
         }
         if !self.life.state().may_receive() {
-            // A repetition is acknowledged again, anything else ignored.
+            // A duplicate is acknowledged again; anything else is ignored.
             self.rcv.due_ack();
             if self.life.state() == State::TimeWait && has_fin {
                 self.arm(cx, TimerKind::TimeWait, cx.now + self.cfg.timers.time_wait);
@@ -330,9 +330,9 @@ impl Endpoint {
         }
     }
 
-    /// Whether the bytes before `data_end` come too late: both directions are closed as far as the application is
-    /// concerned, and they are new. The connection ends then; the reset is the stack's, as for a segment without a
-    /// connection (RFC 9293 §3.6.1).
+    /// Returns whether the new bytes before `data_end` come too late, because the application has closed both
+    /// directions. The connection then ends, and the stack sends the reset, as for a segment without a connection (RFC
+    /// 9293 §3.6.1).
     fn is_lost_on_us(&self, data_end: SeqNum) -> bool {
         let closed = matches!(self.life.state(), State::FinWait1 | State::FinWait2);
         closed && self.life.application() != Application::Reads && data_end.after(self.rcv.rcv_nxt())

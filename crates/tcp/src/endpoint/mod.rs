@@ -77,8 +77,8 @@ pub(crate) struct Host {
 
 /// One TCP connection, sans I/O.
 ///
-/// Call order: any number of `handle_*` and application calls, then `poll_transmit` until `None`, then `poll_event` until
-/// `None`, then `next_deadline`. Calls at one instant may interleave; `now` never goes back.
+/// Call order: any number of `handle_*` and application calls, then `poll_transmit` until `None`, then `poll_event` until `None`,
+/// then `next_deadline`. Calls at one instant may interleave; `now` never decreases.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     cfg: ValidConfig,
@@ -94,7 +94,7 @@ pub struct Endpoint {
     outlet: Outlet,
     pending: PendingEvents,
     stats: Statistics,
-    /// What most connections never need.
+    /// State that most connections never need.
     extras: Option<Box<Extras>>,
 }
 
@@ -103,7 +103,7 @@ impl Endpoint {
     pub fn state(&self) -> State {
         self.life.state()
     }
-    /// What it was configured with.
+    /// Returns its configuration.
     pub(crate) fn config(&self) -> &ValidConfig {
         &self.cfg
     }
@@ -111,12 +111,12 @@ impl Endpoint {
     pub fn tuple(&self) -> FourTuple {
         self.tuple
     }
-    /// The earliest armed timer.
+    /// Returns the deadline of the earliest armed timer.
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
         self.timers.next()
     }
-    /// Readiness for the application; call until `None`.
+    /// Returns the next event for the application; call until `None`.
     #[inline]
     pub fn poll_event(&mut self) -> Option<ConnEvent> {
         let p = &mut self.pending;
@@ -143,12 +143,12 @@ impl Endpoint {
         }
         None
     }
-    /// Whether `poll_event` has something.
+    /// Returns whether `poll_event` has an event.
     #[inline]
     pub(crate) fn has_events(&self) -> bool {
         !self.pending.is_empty() || self.path().reports().is_unpolled()
     }
-    /// A snapshot for people and checkers.
+    /// Returns a snapshot for people and checkers.
     pub fn info(&self) -> TcpInfo {
         self.account().info()
     }
@@ -167,16 +167,16 @@ impl Endpoint {
     pub fn queues(&self) -> Queues {
         self.account().queues()
     }
-    /// Bytes this endpoint occupies, without the application's data: itself, its boxes, and the books of what is in
+    /// Returns the bytes this endpoint occupies without the application's data: the struct, its boxes, and the records of the
     /// flight, which an idle one does not have.
     pub fn state_size(&self) -> usize {
         size_of::<Self>() + self.extras.as_deref().map_or(0, size_of_val) + self.account().heap_size()
     }
-    /// Scoreboard records touched since the connection began; tests bound its growth per ACK.
+    /// Returns the scoreboard records touched since the connection began; tests bound its growth per ACK.
     pub fn records_visited(&self) -> u64 {
         self.snd.rec.board.visited()
     }
-    /// Checks the connection's books.
+    /// Checks the connection's invariants.
     ///
     /// # Errors
     /// Says which invariant is broken and with which numbers.
@@ -258,7 +258,7 @@ impl Endpoint {
         }
     }
 
-    /// Ends the connection for `reason`; everything that waited is dropped.
+    /// Ends the connection for `reason`; drops everything that waited.
     pub(crate) fn finish<O: Observer>(&mut self, cx: &mut Cx<'_, O>, reason: CloseReason) {
         if self.life.state() == State::Closed {
             return;
@@ -272,7 +272,7 @@ impl Endpoint {
         self.timers.stop_all();
         self.life.take_syn();
         self.rcv.forget_due_ack();
-        // A connection that ended in TIME-WAIT was reported when it got there.
+        // A connection that ended in TIME-WAIT was reported on entry.
         if self.life.close(reason) {
             self.pending.add(Readiness::Closed);
             if reason != CloseReason::Normal {
@@ -295,7 +295,7 @@ impl Endpoint {
         cx.emit(|| Event::EpisodeChanged { from: from.name(), to: to.name(), cause, point: to.point() });
     }
 
-    /// Arms a timer on this endpoint's clock, and says so.
+    /// Arms a timer on this endpoint's clock, and reports it.
     #[inline]
     fn arm<O: Observer>(&mut self, cx: &mut Cx<'_, O>, kind: TimerKind, at: Instant) {
         let at = self.timers.arm(kind, at, self.cfg.timers.granularity);
@@ -310,35 +310,35 @@ impl Endpoint {
 
     //= specs/rfc7413.md#server
     //# Before the handshake is over the server may send as much as the initial window allows.
-    /// Whether data flows although our SYN-ACK is not acknowledged.
+    /// Returns whether data flows although our SYN-ACK is not acknowledged.
     #[inline]
     fn is_early(&self) -> bool {
         self.life.state() == State::SynReceived && self.fast_open().early_since().is_some()
     }
 
-    /// Whether the connection is still to be opened as far as its application is concerned: one that it uses already is not.
+    /// Returns whether the application still waits for the connection to open; it may already use an early one.
     fn is_opening(&self) -> bool {
         matches!(self.life.state(), State::SynSent | State::SynReceived) && !self.fast_open().is_in_use()
     }
 
-    /// Whether segments with data or a FIN may leave.
+    /// Returns whether segments with data or a FIN may leave.
     #[inline]
     fn may_send(&self) -> bool {
         (self.life.state().may_send() || self.is_early()) && self.outlet != Outlet::Reopened
     }
 
-    /// Whether our SYN or SYN-ACK left several times: because a timer expired, or because the peer repeated its SYN.
+    /// Returns whether our SYN or SYN-ACK left several times, because a timer expired or the peer repeated its SYN.
     fn syn_left_again(&self) -> bool {
         self.snd.rec.retries() > 0 || self.extras.as_ref().is_some_and(|extras| extras.opening.is_repeated())
     }
 
-    /// The user timeout of the present silence, if there is one.
+    /// Returns the user timeout of the current silence, if there is one.
     #[inline]
     fn user_timeout(&self) -> Option<UserTimeout> {
         UserTimeout::new(&self.cfg.retries, self.extras.as_deref().and_then(|extras| extras.silence.since()))
     }
 
-    /// How long nothing has been heard, neither data nor an acknowledgement.
+    /// Returns how long neither data nor an acknowledgement has arrived.
     fn idle_for(&self, now: Instant) -> Duration {
         self.stats.since_data_received(now).min(self.stats.since_ack_received(now))
     }
@@ -355,12 +355,12 @@ impl Endpoint {
         self.rcv.data_memory()
     }
 
-    /// Returns the memory of data that is to be sent or acknowledged, in bytes.
+    /// Returns the memory of unsent and unacknowledged data, in bytes.
     pub(crate) fn send_memory(&self) -> usize {
         self.snd.buffer.memory() + self.snd.rec.board.heap_size()
     }
 
-    /// Bytes that were written and are not acknowledged.
+    /// Returns the bytes that were written and not yet acknowledged.
     pub(crate) fn unacknowledged(&self) -> Bytes {
         self.snd.buffer.len()
     }
@@ -383,7 +383,7 @@ impl Endpoint {
     pub(crate) fn yields_to_active_open(&self, reuse: TimeWaitReuse, now: Instant) -> bool {
         match (reuse, self.timers.deadline(TimerKind::TimeWait)) {
             (TimeWaitReuse::After(wait), Some(end)) => {
-                // The wait ends `time_wait` after it began.
+                // The wait ends `time_wait` after its start.
                 self.neg.timestamps && now + self.cfg.timers.time_wait >= end + wait
             }
             _ => false,

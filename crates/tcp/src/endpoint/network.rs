@@ -36,24 +36,24 @@ impl Endpoint {
         self.path().probes()
     }
 
-    /// The last error that the network reported and no progress has belied since (RFC 9293 MUST-47).
+    /// Returns the last error that the network reported, unless later progress disproved it (RFC 9293 MUST-47).
     pub fn soft_error(&self) -> Option<IcmpError> {
         self.path().reports().last()
     }
 
-    /// What our SYN says of the size of segments.
+    /// Returns the segment size that our SYN announces.
     pub(super) fn announced_mss(&self) -> u16 {
         options::own_mss(&self.cfg, self.path().announced_mtu(&self.path_cx()), self.tuple.local)
     }
 
     //= specs/rfc1191.md#the-path-mtu
     //# Packets leave with DF set.
-    /// DF, and the identification of what leaves without it.
+    /// Returns DF, and the identification of packets without it.
     #[inline]
     pub(super) fn fragmentation(&self) -> Fragmentation {
         let cut = self.cfg.path_mtu.discovery == Discovery::Off || self.path().may_cut();
         if cut && self.tuple.local.is_ipv4() {
-            // RFC 6864 §4.3 asks for numbers that do not come again soon: each connection counts from a place of its own.
+            // RFC 6864 §4.3 asks for identifications that do not repeat soon: each connection starts at a different value.
             let from = (self.snd.space.iss().0 >> 16) as u16;
             return Fragmentation::Allowed { id: from.wrapping_add(self.stats.segments_sent() as u16) };
         }
@@ -68,12 +68,12 @@ impl Endpoint {
     //# The application learns what the network reports.
     //= specs/rfc5927.md#errors
     //# A soft error ends nothing, but is reported to the application.
-    /// The network speaks of a segment that this endpoint sent, at `cx.now`.
+    /// Handles a report from the network about a segment that this endpoint sent, at `cx.now`.
     pub fn handle_icmp<O: Observer>(&mut self, cx: &mut Cx<'_, O>, notice: &IcmpNotice) -> Disposition {
         if matches!(self.life.state(), State::TimeWait | State::Closed) {
             return Disposition::Dropped(DropReason::Closed);
         }
-        // A connection ahead of its handshake counts its SYN-ACK as behind it, but it is on its way.
+        // An early connection counts its SYN-ACK as acknowledged, but it is still in flight.
         let first = if self.is_early() { self.snd.space.iss() } else { self.snd.space.una() };
         if !SeqRange::new(first, self.snd.space.nxt()).contains(notice.seq) {
             return Disposition::Dropped(DropReason::OutOfWindow);
@@ -91,7 +91,7 @@ impl Endpoint {
             };
             self.finish(cx, reason);
         } else {
-            // Of a connection that it has not been given yet, an application hears nothing.
+            // An application does not learn of errors on a connection that it has not received yet.
             let known = !(opening && self.life.origin() == Origin::Passive);
             self.extras.get_or_insert_default().path.reports_mut().on_error(error, known);
         }
@@ -154,7 +154,7 @@ impl Endpoint {
 
     //= specs/rfc1191.md#a-smaller-path-mtu
     //# The congestion window is not reduced.
-    /// Takes over the size that the path takes now; the window keeps its bytes.
+    /// Adopts the segment size that the path carries now; the window keeps its bytes.
     pub(super) fn fit_path(&mut self) {
         let smss = self.path().smss(&self.path_cx());
         if smss == self.snd.space.smss() {
@@ -164,7 +164,7 @@ impl Endpoint {
         if self.life.state().is_synchronized() || !self.snd.rec.board.is_empty() {
             self.snd.cc.on_smss_change(smss);
         } else {
-            // Nothing was sent yet: the initial window is one of segments of this size.
+            // Nothing was sent yet, so the initial window is computed with this segment size.
             self.snd.cc = cc::build(&self.cfg.cc, smss, self.snd.space.iss());
         }
     }
@@ -173,8 +173,8 @@ impl Endpoint {
     //# Segments that are larger than the path takes now are cut, and no more than an initial window of them is sent again at once.
     //= specs/rfc1191.md#a-smaller-path-mtu
     //# A message that does not make the path MTU smaller causes no retransmission.
-    /// What is in flight and too large will not arrive: it is cut, and up to `most` bytes of it wait for retransmission.
-    /// The controller does not hear of it as a loss, nor will duplicate ACKs for it be one. Returns how many bytes wait.
+    /// Splits the part of the flight that is too large to arrive; up to `most` bytes of it wait for retransmission. The
+    /// controller does not treat it as a loss, nor do duplicate ACKs for it count as one. Returns how many bytes wait.
     pub(super) fn cut_to_path<O: Observer>(&mut self, cx: &mut Cx<'_, O>, most: Bytes) -> Bytes {
         let marked = self.snd.recut(most);
         if marked == 0 {
@@ -189,7 +189,7 @@ impl Endpoint {
         marked
     }
 
-    /// Whether the segment's acknowledgement echoes a mark. What a SYN carries in its place is another question.
+    /// Returns whether the segment's acknowledgement echoes a mark. On a SYN the flag has another meaning.
     #[inline]
     pub(super) fn echoes_mark(&self, seg: &Segment<'_>) -> bool {
         self.neg.ecn && seg.repr.flags.contains(Flags::ECE) && !seg.repr.flags.contains(Flags::SYN)
@@ -205,7 +205,7 @@ impl Endpoint {
     //# An echo at a window of one segment holds new data back until the retransmission timer would expire.
     //= specs/rfc9438.md#multiplicative-decrease
     //# With a window of one segment, further ECN echoes slow the sender down by other means.
-    /// Step 7, after the losses: an acknowledgement that echoes a mark and delivered `segments`.
+    /// Step 7, after the losses: handles an acknowledgement that echoes a mark and delivered `segments`.
     pub(super) fn answer_mark<O: Observer>(
         &mut self,
         cx: &mut Cx<'_, O>,

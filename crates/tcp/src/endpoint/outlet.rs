@@ -2,14 +2,14 @@
 
 use crate::timers::TimerKind;
 
-/// Whether the device takes packets.
+/// Whether the device accepts packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outlet {
     /// It does.
     Open,
     /// It does not.
     Refuses,
-    /// It does again; data that it refused waits for its timer, a segment or a write.
+    /// It accepts them again; data that it rejected waits for its timer, a segment or a write.
     Reopened,
 }
 
@@ -30,7 +30,7 @@ impl Outlet {
         }
     }
 
-    /// A timer brings refused data back, if it is one that watches over data.
+    /// Lets a timer bring rejected data back, if it is one that covers data.
     pub fn on_timer(&mut self, kind: TimerKind) {
         if kind != TimerKind::DelayedAck && kind != TimerKind::KeepAlive {
             self.reopen();

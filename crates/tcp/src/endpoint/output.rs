@@ -19,23 +19,23 @@ use wire::{Flags, MAX_HEADER};
 /// Where `poll_transmit` writes a header. One per stack.
 #[derive(Clone, Debug)]
 pub struct TxBuf {
-    /// The header's bytes; the first `Transmit::header_len` count.
+    /// The header's bytes; only the first `Transmit::header_len` are valid.
     pub header: [u8; MAX_HEADER],
-    /// Most payload bytes of one frame when the device cuts super-segments; zero when it does not.
+    /// Maximum payload bytes of one frame if the device segments super-segments; zero if it does not.
     pub tso_max_bytes: u32,
 }
 
 impl TxBuf {
-    /// An empty buffer for a device that takes frames of up to `tso_max_bytes` payload bytes (zero: one segment).
+    /// Creates an empty buffer for a device that takes frames of up to `tso_max_bytes` payload bytes (zero: one segment).
     pub fn new(tso_max_bytes: u32) -> Self {
         Self { header: [0; MAX_HEADER], tso_max_bytes }
     }
 }
 
-/// A frame that is to leave.
+/// A frame to send.
 #[derive(Clone, Copy, Debug)]
 pub struct Transmit {
-    /// Bytes of header in the [`TxBuf`]; its TCP checksum is not filled.
+    /// Bytes of header in the [`TxBuf`]; its TCP checksum is not filled in.
     pub header_len: usize,
     /// Offset of the payload from the front of the send buffer.
     pub(super) offset: Bytes,
@@ -73,7 +73,7 @@ impl Endpoint {
         self.apply(cx, out, departure)
     }
 
-    /// The payload of a frame that was just polled.
+    /// Returns the payload of a frame that was just polled.
     pub fn payload<'a>(&'a self, transmit: &Transmit, scratch: &'a mut Vec<u8>) -> Payload<'a> {
         if transmit.len == 0 {
             return Payload::Bytes(&[]);
@@ -90,7 +90,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether `poll_transmit` is worth calling: something is due, or data waits (perhaps for a window).
+    /// Returns whether to call `poll_transmit`: something is due, or data waits (perhaps for a window).
     #[inline]
     pub(crate) fn wants_to_send(&self) -> bool {
         self.life.rst_due()
@@ -163,7 +163,7 @@ impl Endpoint {
             Some(HeldBy::PeerWindow | HeldBy::Nagle | HeldBy::Cork) if self.snd.wait_for_window(self.is_early()) => {
                 self.arm_loss_timer(cx);
             }
-            // The timer looks again. Traces know of it by `Limited`.
+            // The timer tries again. The event `Limited` shows it in traces.
             Some(HeldBy::Pacer(until)) if self.timers.deadline(TimerKind::Pace) != Some(until) => {
                 self.timers.arm(TimerKind::Pace, until, self.cfg.timers.granularity);
             }
@@ -247,7 +247,7 @@ impl Endpoint {
         self.emit_data(cx, out, Outgoing { range, retransmits: 0, train: Train::No, cause })
     }
 
-    /// A segment leaves again.
+    /// Retransmits a segment.
     fn send_again<O: Observer>(
         &mut self,
         cx: &mut Cx<'_, O>,
@@ -301,7 +301,8 @@ impl Endpoint {
         transmit
     }
 
-    /// A segment without data, one number below what the peer expects: it has to answer (RFC 9293 §3.8.4; §3.10.7.4, first).
+    /// Sends a segment without data, one number below what the peer expects: it has to answer (RFC 9293 §3.8.4; §3.10.7.4,
+    /// first).
     fn bare_probe(&self) -> (SeqRange, SegmentReport) {
         let seq = self.snd.space.una() - 1;
         let cause = if self.snd.rec.probing() == Probing::Idle { SendCause::KeepAlive } else { SendCause::WindowProbe };

@@ -1,12 +1,12 @@
-//! A device of this host that refuses packets: its queue is full and takes nothing for a while.
+//! A local device that rejects packets: its queue is full and takes nothing for a while.
 //!
-//! The device reports the refusal to the sender at once, which a network never does. What leaves by itself (a reset, a SYN, a
-//! bare acknowledgement, a probe) is gone like a packet on the way. Data was not sent: it keeps its place, counts for
-//! nothing, and is tried again after `retries.refused`, for as long as the limits of retransmissions and window probes allow,
-//! without the timeout being doubled. Where `retries.refused` is not set, data is gone like everything else.
+//! The device reports the rejection to the sender at once, which a network never does. A segment without data (a reset, a SYN, a
+//! bare ACK, a probe) is lost like a packet on the way. Data counts as unsent: it keeps its place and is tried again after
+//! `retries.refused`, for as long as the limits of retransmissions and window probes allow, without doubling the timeout. Where
+//! `retries.refused` is not set, data is lost like everything else.
 //!
-//! What would leave is found out by sending it from a copy, so that the rules of sending have one owner. A device refuses
-//! seldom, and what that costs is of no account.
+//! A trial send from a copy determines what would leave, so that the rules of sending have one owner. A device rarely rejects
+//! packets, so the cost does not matter.
 
 use super::outlet::Outlet;
 use super::output::TxBuf;
@@ -19,20 +19,20 @@ use base::Duration;
 use trace::{Observer, Off};
 
 impl Endpoint {
-    /// The device takes packets from now on, or takes none.
+    /// Sets whether the device rejects packets from now on.
     pub(crate) fn set_outlet(&mut self, refuses: bool) {
         self.outlet.set(refuses);
     }
 
-    /// How long refused data waits, if the device refuses and the profile does not take data for sent.
+    /// Returns how long rejected data waits, if the device rejects it and the profile does not count it as sent.
     pub(super) fn refused_for(&self) -> Option<Duration> {
         self.cfg.retries.refused.filter(|_| self.outlet == Outlet::Refuses)
     }
 
-    /// Something happened upon which data is tried again.
+    /// Handles an occasion for sending rejected data again.
     #[cold]
     pub(super) fn retry_refused(&mut self) {
-        // Probing that stands for refused data begins anew; a window that is closed is still probed.
+        // Probing on behalf of rejected data restarts; a closed window is still probed.
         if self.snd.rec.probing() != Probing::Idle && self.snd.rec.board.is_empty() && self.snd.space.wnd() > 0 {
             self.snd.rec.set_probing(Probing::Idle);
             self.timers.stop(TimerKind::Persist);
@@ -40,7 +40,7 @@ impl Endpoint {
         self.outlet.reopen();
     }
 
-    /// In place of `poll_transmit` while the device refuses: nothing leaves.
+    /// Replaces `poll_transmit` while the device rejects packets: nothing leaves.
     #[cold]
     pub(super) fn poll_refused<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) {
         let (mut rng, mut off) = (cx.rng.clone(), Off);
@@ -76,7 +76,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether what `sent` has just sent, which was like this before, is data or a FIN, new or again.
+    /// Returns whether `sent`, which equalled this before, has just sent data or a FIN, new or again.
     fn is_data_of(&self, sent: &Self) -> bool {
         let again = |endpoint: &Self| endpoint.counters().segments_retransmitted;
         self.life.state() != State::SynSent
@@ -84,9 +84,9 @@ impl Endpoint {
             && (sent.snd.space.nxt() != self.snd.space.nxt() || again(sent) != again(self))
     }
 
-    /// Data was refused: it waits, and without a flight the persist timer brings it back as a probe would be.
+    /// Holds rejected data back: without a flight the persist timer brings it back like a probe.
     fn hold_refused<O: Observer>(&mut self, cx: &mut Cx<'_, O>, wait: Duration) {
-        // The acknowledgement that it would have carried is lost, and a tail probe gives way to the timeout.
+        // The acknowledgement that it would have carried is lost, and the timeout replaces a tail probe.
         self.rcv.forget_due_ack();
         self.snd.rec.tail.reset();
         match self.snd.rec.probing() {

@@ -18,14 +18,14 @@ pub struct FourTuple {
     pub local: IpAddr,
 }
 
-/// A segment addressed to an endpoint.
+/// A segment for an endpoint.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment<'a> {
     /// The header's meaning.
     pub repr: TcpRepr,
-    /// Its bytes, or their description.
+    /// Its bytes, or a description of them.
     pub payload: Payload<'a>,
-    /// The mark of the packet it came in.
+    /// The ECN codepoint of its packet.
     pub ecn: Ecn,
 }
 
@@ -37,12 +37,12 @@ impl Segment<'_> {
     }
 }
 
-/// The numbers that a connection counts from.
+/// The starting numbers of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbering {
     /// The initial sequence number.
     pub iss: SeqNum,
-    /// What our timestamps count from.
+    /// The offset of our timestamps.
     pub ts_offset: u32,
     /// The peer's last timestamp of an earlier connection between the same ends. Our first SYN echoes it, which lets the peer,
     /// that may have been slower to forget, recognise it.

@@ -1,12 +1,12 @@
 //! The states of RFC 9293 §3.3.2 and what moves a connection from one to the next once it is open. LISTEN is a property of the
 //! stack, not of an endpoint.
 
-/// Where a connection stands.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Our SYN is out.
     SynSent,
-    /// Both SYNs are out, ours is not acknowledged.
+    /// Both SYNs were sent, ours is not acknowledged.
     SynReceived,
     /// Data flows both ways.
     Established,
@@ -20,7 +20,7 @@ pub enum State {
     Closing,
     /// The peer closed first, then we; our FIN is not acknowledged.
     LastAck,
-    /// Both FINs are acknowledged; old segments are waited out.
+    /// Both FINs are acknowledged; waiting until old segments have expired.
     TimeWait,
     /// Over.
     Closed,
@@ -42,7 +42,7 @@ impl State {
             Self::Closed => "CLOSED",
         }
     }
-    /// The handshake is behind it and it is not over.
+    /// Returns whether the handshake is complete and the connection not closed.
     pub const fn is_synchronized(self) -> bool {
         !matches!(self, Self::SynSent | Self::SynReceived | Self::Closed)
     }
@@ -51,7 +51,7 @@ impl State {
         match self {
             Self::Established => Some(Self::FinWait1),
             Self::CloseWait => Some(Self::LastAck),
-            // RFC 9293 §3.10.4: nothing was sent yet, nothing has to be closed.
+            // RFC 9293 §3.10.4: nothing was sent yet, so there is nothing to close.
             Self::SynSent => Some(Self::Closed),
             _ => None,
         }
@@ -62,7 +62,7 @@ impl State {
     pub(super) const fn after_fin(self) -> Option<Self> {
         match self {
             Self::Established => Some(Self::CloseWait),
-            // Our FIN is not acknowledged yet, else step 9 of the ACK had moved us on.
+            // Our FIN is not acknowledged yet, or step 9 of the ACK would have changed the state.
             Self::FinWait1 => Some(Self::Closing),
             Self::FinWait2 => Some(Self::TimeWait),
             _ => None,
@@ -77,11 +77,11 @@ impl State {
             _ => None,
         }
     }
-    /// The peer's data is still accepted.
+    /// Returns whether the peer's data is still accepted.
     pub const fn may_receive(self) -> bool {
         matches!(self, Self::Established | Self::FinWait1 | Self::FinWait2)
     }
-    /// Segments with data or a FIN may leave, new or again.
+    /// Returns whether segments with data or a FIN may leave, new or again.
     pub const fn may_send(self) -> bool {
         matches!(self, Self::Established | Self::CloseWait | Self::FinWait1 | Self::Closing | Self::LastAck)
     }

@@ -1,4 +1,4 @@
-//! Scripted conversations with an endpoint, by topic.
+//! Scripted exchanges with an endpoint, by topic.
 
 mod account;
 mod ack_clock;

@@ -1,4 +1,4 @@
-//! Every deadline of an endpoint: who arms it, and what happens when it comes.
+//! Every deadline of an endpoint: what arms it, and what happens when it expires.
 
 use super::life::{Unanswered, gives_up_opening};
 use super::sender::TimerCx;
@@ -12,12 +12,12 @@ use recovery::Episode;
 use trace::{Event, Observer};
 
 impl Endpoint {
-    /// A deadline came, or perhaps none did: spurious calls are harmless.
+    /// Handles expired deadlines, perhaps none: spurious calls are harmless.
     pub fn handle_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         while let Some(kind) = self.timers.take_due(cx.now) {
             if kind == TimerKind::TailProbe && self.snd.tail_probe_at(&self.cfg, &self.neg).is_none_or(|at| at > cx.now)
             {
-                // New data left since: it was not worth moving the timer for each segment of it.
+                // New data has left since: moving the timer for each of its segments would cost more.
                 self.arm_loss_timer(cx);
                 continue;
             }
@@ -32,7 +32,7 @@ impl Endpoint {
                 TimerKind::DelayedAck => self.rcv.on_ack_timer(&self.cfg.ack, self.snd.rec.rto.current().duration()),
                 TimerKind::KeepAlive => self.on_keepalive_timeout(cx),
                 TimerKind::FinWait2 | TimerKind::TimeWait => self.finish(cx, CloseReason::Normal),
-                // The pacer's release time has come; `poll_transmit` looks again.
+                // The pacer's release time has come; `poll_transmit` continues.
                 TimerKind::Pace => {
                     if let Some(pacer) = &mut self.snd.pacer {
                         pacer.on_timer(cx.now);
@@ -46,7 +46,7 @@ impl Endpoint {
 
     //= specs/rfc6298.md#managing-the-timer
     //# The timer is stopped when all outstanding data is acknowledged.
-    /// Step 9: the one slot for everything that watches over the flight (RFC 8985 §8).
+    /// Step 9: arms the one slot of all timers that cover the flight (RFC 8985 §8).
     pub(super) fn arm_loss_timer<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         let user_timeout = self.user_timeout();
         match self.snd.loss_timer(&TimerCx { cfg: &self.cfg, neg: &self.neg, now: cx.now, user_timeout }) {
@@ -70,7 +70,7 @@ impl Endpoint {
         !runs_for_flight || second || self.snd.rec.episode().repairs()
     }
 
-    /// A planted defect: a timer is stopped that should run.
+    /// A planted defect: stops a timer that should run.
     pub(crate) fn lose_timer(&mut self, kind: TimerKind) {
         if self.timers.deadline(kind).is_some() {
             self.timers.stop(kind);
@@ -79,7 +79,7 @@ impl Endpoint {
 
     //= specs/rfc7413.md#server
     //# Nothing but the SYN-ACK is sent again before the handshake is over.
-    /// A SYN or SYN-ACK was not answered (RFC 6298 §5, RFC 9293 MUST-23).
+    /// Handles an unanswered SYN or SYN-ACK (RFC 6298 §5, RFC 9293 MUST-23).
     fn on_syn_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         if self.may_defer(cx.now) && self.extras.as_ref().is_some_and(|extras| extras.opening.is_deferred()) {
             // The SYN-ACK has arrived, and only data is waited for.
@@ -117,7 +117,7 @@ impl Endpoint {
     //# After an expiry the timer is started again, with the doubled RTO.
     //= specs/rfc2018.md#sender
     //# A timeout retransmits the first outstanding segment even if it was SACKed.
-    /// The oldest data was not acknowledged in time (RFC 6298 §5.4 to §5.6, RFC 5681 §3.1).
+    /// Handles oldest data that was not acknowledged in time (RFC 6298 §5.4 to §5.6, RFC 5681 §3.1).
     fn on_retransmission_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         if self.snd.rec.board.is_empty() {
             return;
@@ -163,7 +163,7 @@ impl Endpoint {
             self.snd.rec.rto.back_off(&self.cfg.rto);
         }
         self.snd.rec.restart_rto(cx.now);
-        // The oldest segment goes out again even when what stays in flight fills the window of one segment.
+        // The oldest segment leaves again even if the remaining flight fills the window of one segment.
         self.snd.rec.force(true);
         match refused_for {
             Some(wait) => self.arm(cx, TimerKind::Retransmit, cx.now + wait),
@@ -175,7 +175,7 @@ impl Endpoint {
 
     //= specs/rfc8985.md#sending-a-probe
     //# Once the probe timer has expired, the retransmission timer is armed if anything is in flight.
-    /// Nothing was heard for about two round trips (RFC 8985 §7.3).
+    /// Handles about two round trips of silence (RFC 8985 §7.3).
     fn on_tail_probe_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         if self.extras.as_mut().is_some_and(|extras| extras.path.give_up_probe()) {
             // It may have been the fault of a probe at the end of the flight: that is repaired instead of being repeated.
@@ -193,7 +193,7 @@ impl Endpoint {
 
     //= specs/rfc8985.md#loss-detection
     //# While a segment waits for the window to pass, a timer is armed that marks it lost without another ACK.
-    /// A segment became overdue (RFC 8985 §6.2, step 5).
+    /// Handles a segment that became overdue (RFC 8985 §6.2, step 5).
     fn on_reorder_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         let dcx = self.snd.detect_cx(cx.now, None);
         let verdict = self.snd.rec.detector.detect(&mut self.snd.rec.board, &dcx);
@@ -209,10 +209,10 @@ impl Endpoint {
 
     //= specs/rfc9293.md#windows
     //# A closed window is probed.
-    /// The peer's window stayed closed (RFC 9293 §3.8.6.1): probe again, ever more slowly, for as long as it takes.
+    /// Handles a window that stayed closed (RFC 9293 §3.8.6.1): probes again, at growing intervals, as long as necessary.
     fn on_persist_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         let Probing::Waiting(probes) = self.snd.rec.probing() else {
-            // The window opened in the meantime: what is in flight is watched over as usual.
+            // The window opened meanwhile: the timer covers the flight as usual.
             return self.arm_loss_timer(cx);
         };
         let intervals = (self.snd.persist_interval(&self.cfg, 0), self.snd.persist_interval(&self.cfg, probes));
@@ -220,11 +220,11 @@ impl Endpoint {
         if silence.on_persist_timeout(&self.cfg, cx.now, intervals, self.life.is_orphaned()) {
             return self.give_up(cx);
         }
-        // What was under way when the window closed has arrived by now or never will: the answer is news, though a segment
-        // that was ahead of the stream, or forged, brought the last window.
+        // Segments in flight when the window closed have arrived by now or never will: the answer is current, even if a segment
+        // ahead of the stream, or a forged one, brought the last window.
         self.snd.space.believe_from(self.rcv.rcv_nxt());
         match self.snd.rec.board.oldest_sent() {
-            // The last probe was not accepted: the same byte goes out again.
+            // The last probe was not accepted: the same byte leaves again.
             Some(probe) => {
                 self.snd.rec.board.mark_lost(probe.id);
                 self.snd.rec.board.clear_lost_log();
@@ -236,7 +236,7 @@ impl Endpoint {
         }
     }
 
-    /// The connection ends because the peer does not answer.
+    /// Ends the connection because the peer does not answer.
     fn give_up<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         if let Some(extras) = self.extras.as_deref_mut() {
             extras.fast_open.on_timeout(cx.now, self.snd.rec.retries(), true);

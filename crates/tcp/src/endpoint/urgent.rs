@@ -1,11 +1,11 @@
-//! The send urgent pointer (RFC 9293 §3.8.5, RFC 6093). The mark in what is received is the receiver's.
+//! The send urgent pointer (RFC 9293 §3.8.5, RFC 6093). The receiver owns the mark in received data.
 //!
-//! New programs should not use either (SHLD-13).
+//! New programs should use neither (SHLD-13).
 
 use crate::config::{ReceiveConfig, UrgentPointer};
 use base::SeqNum;
 
-/// The mark in the stream that is sent.
+/// The urgent mark in the sent stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SentMark {
     /// One past the last urgent byte written, until it is acknowledged.
@@ -13,18 +13,18 @@ pub(super) struct SentMark {
 }
 
 impl SentMark {
-    /// Whether urgent data was written that is not acknowledged.
+    /// Returns whether written urgent data is still unacknowledged.
     #[inline]
     pub fn is_set(&self) -> bool {
         self.end.is_some()
     }
 
-    /// The application has written urgent data up to `end`.
+    /// Notes that the application has written urgent data up to `end`.
     pub fn set(&mut self, end: SeqNum) {
         self.end = Some(end);
     }
 
-    /// SND.UNA has advanced to `una`, perhaps over the last urgent byte.
+    /// Handles an advance of SND.UNA to `una`, perhaps past the last urgent byte.
     pub fn on_acked(&mut self, una: SeqNum) {
         self.end = self.end.filter(|end| end.after(una));
     }
@@ -33,9 +33,9 @@ impl SentMark {
     //# The pointer that is sent names the byte behind the last urgent one.
     //= specs/rfc9293.md#urgent-data
     //# Urgent data is supported in both directions.
-    /// The urgent pointer of a segment that begins at `seq`, if it is to carry one: every segment does that begins before
-    /// the end of the urgent data, whether it has data or not. What is further away than the field can say is said to be as
-    /// far as it can, and more exactly by later segments.
+    /// Returns the urgent pointer of a segment that begins at `seq`, if it carries one: every segment does that begins before the
+    /// end of the urgent data, with or without data. If the distance exceeds the field, the pointer holds the largest value, and
+    /// later segments give the exact one.
     #[inline]
     pub fn pointer(&self, config: &ReceiveConfig, seq: SeqNum) -> Option<u16> {
         let end = self.end.filter(|end| end.after(seq))?;

@@ -19,7 +19,7 @@ use base::{Bytes, Duration, Instant};
 use fixed::{Beat, Fixed};
 use owed::{Owed, Waiting};
 
-/// Decides when received data is acknowledged.
+/// Decides when to acknowledge received data.
 #[derive(Clone, Debug)]
 pub(crate) struct AckPolicy {
     owed: Owed,
@@ -86,8 +86,8 @@ impl AckPolicy {
         }
     }
 
-    /// The peer's SYN-ACK has arrived, and its acknowledgement may wait for data until the moment returned. Where the delay
-    /// adapts, the SYN-ACK is the first data.
+    /// Returns until when the acknowledgement of the peer's SYN-ACK may wait for data. Where the delay adapts, the SYN-ACK counts
+    /// as the first data.
     pub fn on_syn_ack(&mut self, config: &AckConfig, now: Instant, window: Bytes, rmss: Bytes) -> Instant {
         if let Law::Adaptive(adaptive) = &mut self.law {
             adaptive.on_syn_ack(&mut self.owed, config, now, window, rmss);
@@ -104,7 +104,7 @@ impl AckPolicy {
         }
     }
 
-    /// A segment left that acknowledges everything received so far.
+    /// Notes that a segment left that acknowledges everything received so far.
     #[inline]
     pub fn on_ack_sent(&mut self, config: &AckConfig) {
         match &mut self.law {
@@ -113,7 +113,7 @@ impl AckPolicy {
         }
     }
 
-    /// The delayed-ACK timer fired, while the retransmission timeout is `rto`; returns whether there is anything to
+    /// Handles the delayed-ACK timer, at a retransmission timeout of `rto`; returns whether there is anything to
     /// acknowledge.
     pub fn on_timer(&mut self, config: &AckConfig, rto: Duration) -> bool {
         let due = self.owed.on_timer();
@@ -163,7 +163,7 @@ impl AckPolicy {
         }
     }
 
-    /// The largest segment the peer has sent; zero before the first.
+    /// Returns the largest segment that the peer has sent; zero before the first.
     pub fn largest(&self) -> Bytes {
         self.owed.largest
     }

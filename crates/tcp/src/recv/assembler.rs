@@ -1,13 +1,13 @@
-//! Which sequence numbers have arrived: `RCV.NXT` and the blocks beyond it (RFC 9293 §3.10.7.4, RFC 2018 §3).
+//! Tracks which sequence numbers have arrived: `RCV.NXT` and the blocks beyond it (RFC 9293 §3.10.7.4, RFC 2018 §3).
 //!
-//! Owns `RCV.NXT`. Keeps ranges, never bytes; a FIN takes part as the one sequence number it occupies. Blocks stand in
-//! ascending order with at least one missing number between any two and below the first. They are also linked in the order in which
+//! Owns `RCV.NXT`. Stores ranges, never bytes; a FIN counts as the one sequence number it occupies. Blocks are in ascending
+//! order, with at least one missing number between two of them and below the first. They are also linked in the order in which
 //! segments last touched them, so that an ACK can list the latest (RFC 2018 §4).
 //!
-//! A peer that sends single bytes with gaps between them has us keep a block for each. The caller bounds their number, by asking
-//! [`Assembler::admits`] before it keeps anything. Blocks are found in a tree, so that a segment visits a number of records that is
-//! logarithmic in that bound, besides the blocks that it merges, each of which is gone afterwards; the order of touches is a list,
-//! since a second tree would cost three more searches for each segment that joins two blocks.
+//! A peer that sends single bytes with gaps between them makes us keep a block for each. The caller limits their number by asking
+//! [`Assembler::admits`] before it keeps anything. A tree finds the blocks, so that a segment visits a number of records
+//! logarithmic in that limit, plus the blocks it merges, which then disappear; the order of touches is a list, since a second
+//! tree would cost three more searches for each segment that joins two blocks.
 //!
 //! Serial comparison (RFC 9293 §3.4) is sound here because everything held lies inside one receive window.
 
@@ -17,25 +17,25 @@ use base::{Bytes, SeqNum, SeqRange};
 use blocks::Blocks;
 use core::ops::Range;
 
-/// Blocks listed by recency: what the longest SACK option holds, and two in reserve, so that merging blocks seldom
-/// leaves fewer than an option's worth.
+/// Blocks listed by recency: the capacity of the longest SACK option, and two in reserve, so that merging blocks rarely leaves
+/// fewer than fit.
 const RECENT: usize = 6;
-/// Below this many the list is filled again.
+/// Below this number the list is refilled.
 const RECENT_LOW: usize = 4;
 
 /// Memory of one block, in bytes: its record and its place in a half-full node of the tree, without the allocator's overhead.
 pub(crate) const BLOCK_BYTES: usize = 64;
 
-/// How a segment relates to what had arrived before.
+/// How a segment relates to earlier arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// It continues the stream, and nothing waits behind a gap.
+    /// It continues the stream, and no block waits behind a gap.
     InOrder,
-    /// It continues the stream while blocks wait: all or part of the first gap is filled.
+    /// It continues the stream while blocks wait: it fills all or part of the first gap.
     FillsGap,
-    /// It brings something new, but not the next byte.
+    /// It brings new data, but not the next byte.
     OutOfOrder,
-    /// It brings nothing new.
+    /// It brings no new data.
     Duplicate,
 }
 
@@ -44,9 +44,9 @@ pub(crate) enum Arrival {
 pub(crate) struct Insertion {
     /// How far `RCV.NXT` moved.
     pub advanced: Bytes,
-    /// The first contiguous part of the segment that had arrived before (RFC 2883 §4).
+    /// The first contiguous part of the segment that had already arrived (RFC 2883 §4).
     pub duplicate: Option<SeqRange>,
-    /// How the segment relates to what had arrived before.
+    /// How the segment relates to earlier arrivals.
     pub kind: Arrival,
 }
 
@@ -61,7 +61,7 @@ struct Recent {
 #[derive(Clone, Debug)]
 pub(crate) struct Assembler {
     rcv_nxt: SeqNum,
-    /// Only while segments wait out of order: idle connections do not need it.
+    /// Present only while out-of-order segments wait: idle connections do not need it.
     beyond: Option<Box<Beyond>>,
 }
 
@@ -74,16 +74,16 @@ struct Beyond {
     next: u64,
     blocks: Blocks,
     recent: Recent,
-    /// Records that were looked at, for tests of the bound.
+    /// Number of records visited, for tests of the bound.
     #[cfg(test)]
     visited: core::cell::Cell<u64>,
 }
 
-/// The blocks that a segment overlaps or adjoins, and what becomes of them.
+/// The blocks that a segment overlaps or adjoins, and the result of merging them.
 struct Touched {
     /// The segment and the blocks, together.
     merged: Range<u64>,
-    /// The first part of the segment that a block holds already.
+    /// The first part of the segment that a block already holds.
     overlap: Option<SeqRange>,
     /// Positions that the blocks hold.
     held: u64,
@@ -96,7 +96,7 @@ struct Touched {
 }
 
 impl Assembler {
-    /// Nothing has arrived; `rcv_nxt` is expected next.
+    /// Creates an assembler before anything has arrived; `rcv_nxt` is expected next.
     pub fn new(rcv_nxt: SeqNum) -> Self {
         Self { rcv_nxt, beyond: None }
     }
@@ -114,12 +114,12 @@ impl Assembler {
     }
     //= specs/rfc2018.md#receiver
     //# After the first come the blocks reported most recently, so that each is reported in at least three ACKs.
-    /// Up to [`RECENT`] blocks, the most recently touched first; at least four, if there are as many.
+    /// Returns up to [`RECENT`] blocks, the most recently touched first; at least four if there are that many.
     #[inline]
     pub fn recent(&self) -> &[SeqRange] {
         self.beyond.as_ref().map_or(&[], |beyond| beyond.recent.as_slice())
     }
-    /// The block that holds all of `range`.
+    /// Returns the block that holds all of `range`.
     pub fn block_holding(&self, range: SeqRange) -> Option<SeqRange> {
         let beyond = self.beyond.as_ref()?;
         if range.start.before(self.rcv_nxt) {
@@ -129,7 +129,7 @@ impl Assembler {
         Some(seq_range(block)).filter(|block| block.covers(range))
     }
 
-    /// Whether something waits behind `seq`.
+    /// Returns whether any block lies beyond `seq`.
     pub fn holds_behind(&self, seq: SeqNum) -> bool {
         let last = self.beyond.as_ref().and_then(|beyond| beyond.blocks.last());
         last.is_some_and(|block| seq_at(block.end).after(seq))
@@ -137,10 +137,10 @@ impl Assembler {
 
     //= specs/rfc2018.md#receiver
     //# No block reports data that the receiver has thrown away, other than the newest segment.
-    /// Whether `range` can be kept while there may be no more than `limit` blocks: unless it would be one more, it can. What
-    /// continues the stream always can, and so can what extends or joins blocks, whatever the limit.
+    /// Returns whether `range` can be kept within `limit` blocks. Data that continues the stream, or extends or joins blocks, can
+    /// always be kept, whatever the limit.
     ///
-    /// What is not kept was in no part here before, so a duplicate need not be reported either.
+    /// Rejected data was in no part present before, so it needs no duplicate report either.
     #[inline]
     pub fn admits(&self, range: SeqRange, limit: u32) -> bool {
         self.block_count() < limit as usize || self.admits_no_more_blocks(range)
@@ -162,12 +162,12 @@ impl Assembler {
         }
     }
 
-    /// Forgets every block.
+    /// Discards every block.
     pub fn discard_blocks(&mut self) {
         self.beyond = None;
     }
 
-    /// Forgets the last block; returns where what is still known ends.
+    /// Discards the last block; returns the end of the remaining ones.
     pub fn discard_last(&mut self) -> SeqNum {
         let Some(beyond) = &mut self.beyond else { return self.rcv_nxt };
         if let Some(block) = beyond.blocks.take_last() {
@@ -181,7 +181,7 @@ impl Assembler {
         left.unwrap_or(self.rcv_nxt)
     }
 
-    /// The sequence numbers of `range` have arrived.
+    /// Records that the sequence numbers of `range` have arrived.
     ///
     /// The range may start below `RCV.NXT`; it must end inside the window. An empty one changes nothing.
     #[inline]
@@ -232,7 +232,7 @@ impl Beyond {
         }
     }
 
-    /// The position of a number that is not before `RCV.NXT`.
+    /// Returns the position of a sequence number that is not before `RCV.NXT`.
     fn position(&self, seq: SeqNum) -> u64 {
         self.next + u64::from(seq.distance_from(seq_at(self.next)))
     }
@@ -242,13 +242,13 @@ impl Beyond {
         start..start + u64::from(range.len())
     }
 
-    /// The blocks that overlap or adjoin `fresh`, in descending order.
+    /// Returns the blocks that overlap or adjoin `fresh`, in descending order.
     #[inline]
     fn touched_by(&self, fresh: &Range<u64>) -> impl Iterator<Item = (Range<u64>, u32)> {
         self.blocks.touched_by(fresh).inspect(|_| self.visit())
     }
 
-    /// Whether `fresh` overlaps or adjoins a block.
+    /// Returns whether `fresh` overlaps or adjoins a block.
     fn touches(&self, fresh: &Range<u64>) -> bool {
         self.touched_by(fresh).next().is_some()
     }
@@ -285,7 +285,7 @@ impl Beyond {
         }
     }
 
-    /// The stream continues through `fresh` and the blocks it touches; returns where it ends then.
+    /// Continues the stream through `fresh` and the blocks it touches; returns its new end.
     fn release(&mut self, fresh: Range<u64>) -> SeqNum {
         let mut end = fresh.end;
         let mut absorbed = false;
@@ -302,10 +302,10 @@ impl Beyond {
         seq_at(end)
     }
 
-    /// Keeps `fresh`, merged with the blocks it touches; what it brought, and what of it was there before.
+    /// Keeps `fresh`, merged with the blocks it touches; returns its kind, and the part that was already present.
     fn hold(&mut self, fresh: &Range<u64>) -> (Arrival, Option<SeqRange>) {
         if let Some(last) = self.blocks.extend_latest(fresh) {
-            // The usual segment behind a gap extends the last block, which the segment before it touched: neither order changes.
+            // Usually a segment behind a gap extends the last block, which the previous segment touched: neither order changes.
             let overlap = fresh.start..fresh.end.min(last.end);
             self.recent.ranges[0] = seq_range(last.start..last.end.max(fresh.end));
             let kind = if fresh.end <= last.end { Arrival::Duplicate } else { Arrival::OutOfOrder };
@@ -329,7 +329,7 @@ impl Beyond {
         (kind, overlap)
     }
 
-    /// Lists the latest blocks again when merging took so many away that an ACK could run short of them.
+    /// Refills the list of latest blocks when merging removed so many that an ACK could run short of them.
     #[inline]
     fn refill_recent(&mut self) {
         let listed = usize::from(self.recent.len);
@@ -349,7 +349,7 @@ impl Beyond {
         self.recent = recent;
     }
 
-    /// Counts a record that is looked at; nothing outside of tests.
+    /// Counts a visited record; does nothing outside tests.
     #[inline]
     fn visit(&self) {
         #[cfg(test)]
@@ -357,9 +357,9 @@ impl Beyond {
     }
 }
 
-/// The sequence number at a position.
+/// Returns the sequence number at a position.
 fn seq_at(position: u64) -> SeqNum {
-    // Truncation is meant: the low half is the number.
+    // Truncation is intended: the low half is the number.
     SeqNum(position as u32)
 }
 
@@ -379,7 +379,7 @@ impl Recent {
     }
     fn remove_inside(&mut self, outer: SeqRange) {
         let listed = usize::from(self.len);
-        // Mostly there is none.
+        // Usually there is none.
         let Some(first) = self.ranges[..listed].iter().position(|range| outer.covers(*range)) else { return };
         let mut kept = first;
         for at in first..listed {

@@ -1,11 +1,11 @@
-//! How large the receive window may become: fixed, or grown with what the application takes (window limits RFC 7323 §2.3).
+//! How large the receive window may become: fixed, or grown with the application's reading (window limits RFC 7323 §2.3).
 //!
-//! Owns how much the application took within a round trip; [`ReceiverRtt`] owns how long one is. What follows from that is a
-//! law, one a file and chosen by [`ReceiveWindowConfig`]: [`eager`], [`drs`] and [`stepped`]. The window's size itself belongs
-//! to [`super::ReceiveWindow`], which receives the results. The configuration is lent: endpoints are many and share theirs.
+//! Owns how much the application took within a round trip; [`ReceiverRtt`] owns how long one is. The algorithms that use them are
+//! one per file, and [`ReceiveWindowConfig`] selects one: [`eager`], [`drs`] and [`stepped`]. [`super::ReceiveWindow`] owns the
+//! window's size and receives the results. The configuration is borrowed, because many endpoints share one.
 //!
-//! A reader that takes little gets little: all laws go by what was taken, not by what arrived. And a size, once offered, is
-//! never taken back (RFC 7323 §2.4 discourages it).
+//! A slow reader gets a small window: every algorithm measures what was taken, not what arrived. A size, once offered, is never
+//! reduced (RFC 7323 §2.4 discourages that).
 
 mod config;
 mod drs;
@@ -24,18 +24,18 @@ use round_trip::ReceiverRtt;
 #[derive(Clone, Debug)]
 pub(crate) struct AutoTune {
     rtt: ReceiverRtt,
-    /// When the present period began: the round trip in which `copied` is counted.
+    /// Start of the current period: the round trip in which `copied` counts.
     since: Instant,
-    /// Bytes the application took in the present period.
+    /// Bytes the application took in the current period.
     copied: Bytes,
     /// Most bytes it took in any earlier period.
     space: Bytes,
-    /// What right-sizing allows the window to open to. Only [`drs`] knows a difference between the two.
+    /// The size up to which right-sizing may open the window. Only [`drs`] distinguishes the two.
     buffer: Bytes,
 }
 
 impl AutoTune {
-    /// For a new connection.
+    /// Creates the state for a new connection.
     pub fn new(config: &ReceiveWindowConfig) -> Self {
         let buffer = match config {
             ReceiveWindowConfig::Drs(bounds) => drs::first_buffer(bounds),
@@ -44,22 +44,22 @@ impl AutoTune {
         Self { rtt: ReceiverRtt::new(), since: Instant::ZERO, copied: 0, space: 0, buffer }
     }
 
-    /// What right-sizing allows the window to open to; zero for other laws.
+    /// Returns the size up to which right-sizing may open the window; zero for other algorithms.
     pub fn buffer(&self) -> Bytes {
         self.buffer
     }
 
-    /// The round trip as the receiver knows it.
+    /// Returns the receiver's estimate of the round trip.
     pub fn rtt(&self) -> Option<Duration> {
         self.rtt.is_known().then(|| self.rtt.estimate())
     }
 
-    /// Most bytes the application took in a round trip.
+    /// Returns the most bytes that the application took in a round trip.
     pub fn space(&self) -> Bytes {
         self.space
     }
 
-    /// The handshake took `rtt`. Only [`stepped`] begins with it; the others wait for data to measure by.
+    /// Notes that the handshake took `rtt`. Only [`stepped`] starts from it; the others wait for data to measure.
     pub fn on_handshake(&mut self, config: &ReceiveWindowConfig, now: Instant, rtt: Duration) {
         if matches!(config, ReceiveWindowConfig::Stepped(_)) {
             self.rtt.begin_with(rtt);
@@ -67,8 +67,8 @@ impl AutoTune {
         }
     }
 
-    /// A segment with `len` bytes arrived, after which `rcv_nxt` is expected and the peer may send `offered` bytes more.
-    /// `echo` is the age of the timestamp it echoes, when the connection uses them. Returns the new size if the window is to
+    /// Notes a segment with `len` bytes, after which `rcv_nxt` is expected and the peer may send `offered` more bytes.
+    /// `echo` is the age of the timestamp it echoes, if the connection uses them. Returns the new size if the window is to
     /// grow.
     #[inline]
     pub fn on_data(
@@ -85,7 +85,7 @@ impl AutoTune {
         }
         match echo {
             Some(age) => self.rtt.on_echo(age),
-            // The edge an ACK shows may be rounded down by a unit of the field from one promised before.
+            // The edge that an ACK advertises may be up to one unit of the field below an earlier one.
             None => self.rtt.on_progress(now, rcv_nxt, offered + (lent.config.largest() >> 15)),
         }
         match lent.config {
@@ -94,7 +94,7 @@ impl AutoTune {
         }
     }
 
-    /// The application took `bytes` bytes. Returns the new size if the window is to grow.
+    /// Notes that the application took `bytes` bytes. Returns the new size if the window is to grow.
     #[inline]
     pub fn on_consumed(&mut self, lent: &Lent<'_>, now: Instant, bytes: u64) -> Option<Bytes> {
         if matches!(lent.config, ReceiveWindowConfig::Fixed { .. }) {

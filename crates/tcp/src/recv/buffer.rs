@@ -1,18 +1,18 @@
-//! The receive buffer: bytes in order that the application has not read, and bytes out of order at their place behind
-//! them (RFC 9293 §3.9.1.3).
+//! The receive buffer: unread bytes in order, and out-of-order bytes at their position behind them (RFC 9293
+//! §3.9.1.3).
 //!
-//! Owns the bytes and the position of the reader. Which of the bytes out of order count is the assembler's knowledge:
-//! the caller places only what is missing, so the first copy of a byte stays, and reports by [`ReceiveBuffer::commit`] what became
+//! Owns the bytes and the position of the reader. The assembler knows which out-of-order bytes are valid: the caller
+//! places only missing bytes, so the first copy of a byte stays, and reports with [`ReceiveBuffer::commit`] what became
 //! readable.
 //!
-//! Bytes lie in pages of the stream. The pages with readable bytes stand in a queue, those with bytes out of order only in a
-//! tree, so a byte out of order costs a page at most, however far from the others it is. A page changes from the tree to the queue
-//! when the bytes before it have arrived: no byte is copied more than once before it is read. A page is filled from its front, and
-//! only a gap before a byte out of order is zeroed: clearing whole pages would cost more than copying what arrives.
+//! Bytes lie in pages of the stream. Pages with readable bytes form a queue; pages with only out-of-order bytes are in a tree, so
+//! an out-of-order byte costs at most a page, however far from the others it is. A page moves from the tree to the queue when the
+//! bytes before it have arrived: no byte is copied more than once before it is read. A page is filled from its front, and only a
+//! gap before an out-of-order byte is zeroed: clearing whole pages would cost more than copying the arriving bytes.
 //!
-//! A direction carries bytes or the position-coded pattern ([`crate::pattern`]);
-//! whoever comes first decides, the reader or the first payload, and the other kind is then compared or made up as needed,
-//! so that each kind of sender can be read in each way. Memory grows with what arrives; the window bounds it.
+//! A direction carries bytes or the position-coded pattern ([`crate::pattern`]); the reader or the first payload decides,
+//! whichever comes first, and the other kind is then compared or generated as needed, so that each kind of sender works with each
+//! kind of reader. Memory grows with arriving data, and the window limits it.
 
 use crate::pattern::{Payload, fill_pattern, pattern_mismatches};
 use base::Bytes;
@@ -22,17 +22,17 @@ use std::collections::{BTreeMap, VecDeque};
 /// Bytes of a page. Larger ones make a buffer cheaper to fill; but one byte far from the others pins as much, and a packet may
 /// have to zero it.
 const PAGE: usize = 2_048;
-/// Places in the queue of pages that are kept however few pages there are.
+/// Capacity of the page queue that is kept even if there are few pages.
 const KEPT: usize = 64;
 
 /// The bytes of a page up to the last one that arrived. Allocated in full, so that it never moves.
 type Page = Vec<u8>;
 
-/// Received bytes, or in pattern mode the count of them.
+/// Received bytes, or in pattern mode their count.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiveBuffer {
     content: Content,
-    /// Bytes in order that were not read.
+    /// Unread bytes in order.
     readable: Bytes,
     /// Stream offset of the next byte to be read.
     consumed: u64,
@@ -41,7 +41,7 @@ pub(crate) struct ReceiveBuffer {
 
 #[derive(Clone)]
 enum Content {
-    /// Nothing has arrived, and nothing was read.
+    /// Nothing has arrived or been read yet.
     Unset,
     /// Boxed because most connections are idle, and many never carry bytes.
     Bytes(Box<Pages>),
@@ -49,17 +49,17 @@ enum Content {
     Pattern,
 }
 
-/// Received bytes. The `n`th page holds the bytes from `n` times [`PAGE`] on of the stream.
+/// Received bytes. The `n`th page holds the stream's bytes from `n` times [`PAGE`] on.
 #[derive(Clone, Default)]
 struct Pages {
-    /// Pages with readable bytes; the reader is in the first one. The last one may hold bytes out of order behind them.
+    /// Pages with readable bytes; the reader is in the first one. The last one may hold out-of-order bytes behind them.
     ready: VecDeque<Page>,
-    /// Pages with bytes out of order only, by their number.
+    /// Pages with only out-of-order bytes, by their number.
     aside: BTreeMap<u64, Page>,
 }
 
 impl fmt::Debug for Content {
-    /// Prints how much there is, not megabytes of it.
+    /// Prints the amount of data instead of megabytes of content.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unset => f.write_str("Unset"),
@@ -79,7 +79,7 @@ impl ReceiveBuffer {
     pub fn readable(&self) -> u64 {
         u64::from(self.readable)
     }
-    /// Stream offset of the next byte to be read: how many were taken out so far.
+    /// Returns the stream offset of the next byte to be read: the number of bytes taken so far.
     #[inline]
     pub fn consumed(&self) -> u64 {
         self.consumed
@@ -89,7 +89,7 @@ impl ReceiveBuffer {
     pub fn received(&self) -> u64 {
         self.consumed + self.readable()
     }
-    /// Bytes in order that take room in the window.
+    /// Returns the bytes in order that count against the window.
     #[inline]
     pub fn used(&self) -> Bytes {
         self.readable
@@ -101,8 +101,8 @@ impl ReceiveBuffer {
         self.mismatches.into()
     }
 
-    /// Puts `payload` where it belongs: `ahead` bytes behind the last readable one, which is `stream_offset` bytes behind
-    /// the beginning of the stream. None of it may have been placed before.
+    /// Puts `payload` at its position: `ahead` bytes behind the last readable one, which is `stream_offset` bytes from the start
+    /// of the stream. No part of it may have been placed before.
     #[inline]
     pub fn place(&mut self, ahead: Bytes, stream_offset: u64, payload: Payload<'_>) {
         debug_assert_eq!(stream_offset, self.consumed + self.readable() + u64::from(ahead), "offset of the payload");
@@ -114,7 +114,7 @@ impl ReceiveBuffer {
         }
     }
 
-    /// The same, where bytes are or may be involved.
+    /// The same, if bytes are or may be involved.
     fn place_bytes(&mut self, ahead: Bytes, stream_offset: u64, payload: Payload<'_>) {
         match (&mut self.content, payload) {
             (_, payload) if payload.is_empty() => {}
@@ -139,14 +139,14 @@ impl ReceiveBuffer {
         }
     }
 
-    /// The next `n` bytes behind the readable ones are all in place: they become readable.
+    /// Makes the next `n` bytes behind the readable ones readable; all of them must be in place.
     ///
     /// # Panics
     /// When fewer were placed.
     #[inline]
     pub fn commit(&mut self, n: Bytes) {
         if n == 0 {
-            // A FIN by itself: there may be no page to look into.
+            // A FIN alone: there may be no page to look into.
             return;
         }
         self.readable += n;
@@ -155,14 +155,14 @@ impl ReceiveBuffer {
         }
     }
 
-    /// No byte out of order is left: their pages are of no more use.
+    /// Releases the pages of out-of-order bytes, because none are left.
     pub fn release_pages(&mut self) {
         if let Content::Bytes(bytes) = &mut self.content {
             bytes.aside.clear();
         }
     }
 
-    /// No byte out of order is left from `ahead` bytes behind the last readable one on.
+    /// Releases the pages from `ahead` bytes behind the last readable one on, because no out-of-order bytes are left there.
     pub fn release_pages_behind(&mut self, ahead: Bytes) {
         let end = self.consumed + self.readable() + u64::from(ahead);
         if let Content::Bytes(bytes) = &mut self.content {
@@ -173,7 +173,7 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Everything was read and nothing waits out of order: an idle connection keeps no page.
+    /// Releases the last page of an idle connection: everything was read and no out-of-order bytes wait.
     pub fn release_if_empty(&mut self) {
         if self.readable == 0
             && let Content::Bytes(bytes) = &mut self.content
@@ -192,7 +192,7 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Memory that the bytes take, in bytes.
+    /// Returns the memory of the bytes, in bytes.
     #[inline]
     pub fn memory(&self) -> usize {
         match &self.content {
@@ -274,7 +274,7 @@ impl ReceiveBuffer {
     }
 }
 
-/// The number of the page with the byte at `offset` of the stream.
+/// Returns the number of the page that holds the stream's byte at `offset`.
 const fn page_of(offset: u64) -> u64 {
     offset / PAGE as u64
 }
@@ -283,7 +283,7 @@ fn new_page() -> Page {
     Vec::with_capacity(PAGE)
 }
 
-/// Copies `bytes` into a page, `inside` bytes behind its front.
+/// Copies `bytes` into a page, `inside` bytes from its front.
 #[inline]
 fn put(page: &mut Page, inside: usize, bytes: &[u8]) {
     if page.len() < inside {
@@ -295,7 +295,7 @@ fn put(page: &mut Page, inside: usize, bytes: &[u8]) {
 }
 
 impl Pages {
-    /// Makes the queue reach to `end` of the stream, while the reader is at `consumed`.
+    /// Extends the queue to `end` of the stream, while the reader is at `consumed`.
     #[inline]
     fn make_ready(&mut self, consumed: u64, end: u64) {
         while page_of(consumed) + (self.ready.len() as u64) < end.div_ceil(PAGE as u64) {
@@ -305,7 +305,7 @@ impl Pages {
         }
     }
 
-    /// Puts a payload into its pages. Those beyond the queue are kept aside.
+    /// Puts a payload into its pages. Pages beyond the queue stay in the tree.
     #[inline]
     fn write(&mut self, consumed: u64, stream_offset: u64, payload: Payload<'_>) {
         let mut done = 0;
@@ -328,7 +328,7 @@ impl Pages {
         }
     }
 
-    /// What was kept aside before `end` of the stream joins the queue.
+    /// Moves pages before `end` of the stream from the tree to the queue.
     ///
     /// # Panics
     /// When a page of it is missing.
@@ -341,7 +341,7 @@ impl Pages {
         }
     }
 
-    /// The `len` bytes from `from` on, which are in the queue, page by page.
+    /// Returns the `len` bytes from `from` on, which are in the queue, page by page.
     fn parts(&self, consumed: u64, from: u64, len: usize) -> impl Iterator<Item = &[u8]> {
         let first = (page_of(from) - page_of(consumed)) as usize;
         let mut inside = (from % PAGE as u64) as usize;
@@ -353,7 +353,7 @@ impl Pages {
         })
     }
 
-    /// The reader, who was at `consumed`, takes `len` bytes: pages that lie behind it now are freed.
+    /// Moves the reader from `consumed` by `len` bytes, and frees the pages behind it.
     fn take(&mut self, consumed: u64, len: u64) {
         let passed = (page_of(consumed + len) - page_of(consumed)) as usize;
         self.ready.drain(..passed);
@@ -430,12 +430,12 @@ mod tests {
     fn bytes_are_checked_when_the_reader_wants_the_pattern() {
         let mut wrong = stream(0, 100);
         wrong[70] ^= 1;
-        // The reader came first: checked on arrival.
+        // The reader came first, so bytes are checked on arrival.
         let mut buffer = ReceiveBuffer::new();
         assert_eq!(buffer.read_pattern(10), 0);
         buffer.place(0, 0, Payload::Bytes(&wrong));
         assert_eq!(buffer.mismatches(), 1);
-        // The bytes came first: checked when read.
+        // The bytes came first, so they are checked when read.
         let mut buffer = ReceiveBuffer::new();
         buffer.place(0, 0, Payload::Bytes(&wrong));
         buffer.commit(100);
@@ -467,7 +467,7 @@ mod tests {
         buffer.commit(PAGE as Bytes + 1);
     }
 
-    /// One byte at each page's beginning, from the far edge of a window of 16 MiB on.
+    /// One byte at the beginning of each page, starting at the far edge of a window of 16 MiB.
     #[test]
     fn a_byte_out_of_order_costs_one_page_wherever_it_is() {
         let mut buffer = ReceiveBuffer::new();

@@ -1,5 +1,5 @@
-//! The memory that received segments are held in, where it and not their bytes is what a receive buffer bounds, and the window
-//! that follows (RFC 9293 §3.8.6.2.2 leaves open what a buffer's size means).
+//! The memory of received segments, for receive buffers that bound memory instead of bytes, and the window that follows from it
+//! (RFC 9293 §3.8.6.2.2 leaves open what a buffer's size means).
 //!
 //! A frame is held in a block for its headers and the first bytes and in pages for the rest, beside a record. How much of that
 //! is payload is learned from the segments that arrive (the *share*); the window offered is the share of what is free, but no
@@ -7,7 +7,7 @@
 //! although it ends behind the window, if nothing waits to be read: a sender that counts otherwise than its receiver would never
 //! get through.
 //!
-//! Deviations from kernels that do so: frames are not put together to save memory.
+//! Deviation from kernels that count memory: frames are not merged to save memory.
 
 use crate::config::{FrameGrowth, FrameMemory};
 use crate::info::ReceiveMemory;
@@ -16,20 +16,20 @@ use std::collections::VecDeque;
 
 /// The unit of the share.
 const WHOLE: u64 = 256;
-/// The size of segments that is assumed before one has arrived (RFC 9293 §3.7.1).
+/// The segment size assumed before one has arrived (RFC 9293 §3.7.1).
 const DEFAULT_MSS: Bytes = 536;
-/// A window is closed rather than offered when it is less than this part of the whole.
+/// A window below this fraction of the whole is closed rather than offered.
 const CLOSED_PART: u32 = 4;
 
 /// Memory of a frame's record.
 const RECORD: Bytes = 256;
-/// What stands beside the bytes in its first block.
+/// Overhead beside the bytes in a frame's first block.
 const HEADROOM: Bytes = 384;
 /// The smallest block; others are powers of two, up to a page.
 const LEAST: Bytes = 576;
-/// A page, which holds what the block does not.
+/// A page, which holds the bytes that do not fit the block.
 const PAGE: Bytes = 4_096;
-/// Payload of less than this does not open the window.
+/// A segment with less payload than this does not open the window.
 const SMALL: Bytes = 128;
 
 /// A frame that is held.
@@ -47,26 +47,26 @@ pub(crate) struct Memory {
     buffer: Bytes,
     used: Bytes,
     held: VecDeque<Held>,
-    /// What part of a frame's memory is payload, in 256ths.
+    /// The payload's fraction of a frame's memory, in 256ths.
     share: u32,
-    /// What the window has been opened to.
+    /// The size to which the window has been opened.
     opened: Bytes,
-    /// The largest window there is.
+    /// The largest possible window.
     clamp: Bytes,
-    /// The size of the segments that arrive.
+    /// The size of arriving segments.
     mss: Bytes,
-    /// What our SYN said of it.
+    /// The segment size that our SYN announced.
     announced: Bytes,
     /// The peer's SYN's.
     peers: Bytes,
-    /// What was offered last, and where it began. The field of a segment may have shown less.
+    /// The last offer and its start. A segment's field may have shown less.
     last: Bytes,
     from: SeqNum,
-    /// A frame was refused since the last ACK.
+    /// A frame was rejected since the last ACK.
     pub refused: bool,
 }
 
-/// Memory of a frame of `len` bytes, headers included.
+/// Returns the memory of a frame of `len` bytes, headers included.
 fn memory_of(len: Bytes) -> Bytes {
     if len + HEADROOM <= PAGE {
         return RECORD + (len + HEADROOM).next_power_of_two().max(LEAST);
@@ -75,11 +75,11 @@ fn memory_of(len: Bytes) -> Bytes {
 }
 
 impl Memory {
-    /// For a connection whose SYN offers `window` from `from` on, by the sizes of segments that the SYNs announce.
+    /// Creates the state of a connection whose SYN offers `window` from `from` on, for the segment sizes in the SYNs.
     pub fn new(config: &FrameMemory, from: SeqNum, window: Bytes, announced: Bytes, peers: Bytes) -> Self {
         let share = WHOLE as u32 / 2;
         let whole = part(config.buffer, share);
-        // Room for one segment is kept.
+        // Keeps room for one segment.
         let kept = if whole > 2 * announced { whole.saturating_sub(announced).max(2 * announced) } else { whole };
         Self {
             buffer: config.buffer,
@@ -97,32 +97,32 @@ impl Memory {
         }
     }
 
-    /// What is reported of it.
+    /// Returns the state to report.
     pub fn told(&self) -> ReceiveMemory {
         ReceiveMemory { buffer: self.buffer, used: self.used, mss: self.mss, opened: self.opened }
     }
 
-    /// Whether another frame may be held: the last one may go beyond the buffer.
+    /// Returns whether another frame may be held: the last one may exceed the buffer.
     pub fn has_room(&self) -> bool {
         self.used <= self.buffer
     }
 
-    /// Where the last offer ends.
+    /// Returns the end of the last offer.
     pub fn edge(&self) -> SeqNum {
         self.from + self.last
     }
 
-    /// What is left of the last offer.
+    /// Returns the remainder of the last offer.
     pub fn offered(&self, rcv_nxt: SeqNum) -> Bytes {
         SeqRange::new(rcv_nxt, self.edge()).len()
     }
 
-    /// Less than half of what could be free is.
+    /// Returns whether less than half of the memory that could be free is free.
     pub fn is_scarce(&self) -> bool {
         self.free() < self.clamp.min(part(self.buffer, self.share)) / 2
     }
 
-    /// A frame of `len` bytes, `payload` of them payload, is held until the stream is read up to `end`.
+    /// Holds a frame of `len` bytes, `payload` of them payload, until the stream is read up to `end`.
     pub fn hold(&mut self, config: &FrameMemory, len: Bytes, payload: Bytes, end: u64) {
         let memory = memory_of(len);
         let at = self.held.partition_point(|held| held.end <= end);
@@ -132,22 +132,22 @@ impl Memory {
         self.open(payload, memory, config);
     }
 
-    /// The stream was read up to `consumed`.
+    /// Releases frames after the stream was read up to `consumed`.
     pub fn release(&mut self, consumed: u64) {
         while let Some(first) = self.held.pop_front_if(|first| first.end <= consumed) {
             self.used -= first.memory;
         }
     }
 
-    /// Frames that end behind this offset of the stream are discarded.
+    /// Discards frames that end beyond this offset of the stream.
     pub fn discard_beyond(&mut self, end: u64) {
         while let Some(last) = self.held.pop_back_if(|last| last.end > end) {
             self.used -= last.memory;
         }
     }
 
-    /// What a segment says of the size of segments and of the share. Longer ones than we announced were put together from
-    /// several, as large as the peer itself takes.
+    /// Updates the segment size and the share from a segment. Segments longer than we announced were merged from several, each as
+    /// large as the peer itself accepts.
     fn measure(&mut self, payload: Bytes, memory: Bytes) {
         let size = if payload > self.announced { self.announced.min(self.peers) } else { payload };
         if size < self.mss {
@@ -171,7 +171,7 @@ impl Memory {
         self.clamp = clamp;
     }
 
-    /// A segment opens the window by twice its size or two full segments, if it is well filled.
+    /// Opens the window by twice a segment's size or two full segments, if it is well filled.
     fn open(&mut self, payload: Bytes, memory: Bytes, config: &FrameMemory) {
         let room = self.clamp.min(self.free()).saturating_sub(self.opened);
         let step = match part(memory, self.share) <= payload {
@@ -183,7 +183,7 @@ impl Memory {
         }
     }
 
-    /// The smaller the window still is, the less a segment need be filled.
+    /// While the window is still small, less filled segments open it too.
     fn small_step(&self, payload: Bytes, memory: Bytes, config: &FrameMemory) -> Bytes {
         let (mut memory, mut window) = (part(memory, self.share) / 2, part(config.buffer_max, self.share) / 2);
         while self.opened <= window && window > 0 {
@@ -195,12 +195,12 @@ impl Memory {
         0
     }
 
-    /// The buffer has another size.
+    /// Adopts another buffer size.
     pub fn resize(&mut self, buffer: Bytes) {
         self.buffer = buffer;
     }
 
-    /// The buffer is to be large enough for a window of `window`; it never shrinks for that.
+    /// Grows the buffer for a window of `window`; never shrinks it.
     pub fn grow(&mut self, config: &FrameMemory, window: Bytes) {
         if config.growth == FrameGrowth::Fixed {
             return;
@@ -213,7 +213,7 @@ impl Memory {
         }
     }
 
-    /// Bytes of payload that are expected to fit.
+    /// Returns the payload bytes that are expected to fit.
     fn free(&self) -> Bytes {
         part(self.buffer.saturating_sub(self.used), self.share)
     }
@@ -232,7 +232,7 @@ impl Memory {
         self.last
     }
 
-    /// The window that the memory allows, whatever was offered before.
+    /// Returns the window that the memory allows, whatever was offered before.
     pub fn wanted(&self, shift: u8) -> Bytes {
         let whole = part(self.buffer, self.share);
         let full = self.clamp.min(whole);
@@ -252,7 +252,7 @@ impl Memory {
         if last.saturating_add(mss) <= free || last > free { free / mss.max(1) * mss } else { last }
     }
 
-    /// Whether a reader has made so much room that the peer should know at once, of which at most `most` can be offered.
+    /// Returns whether a reader has made enough room to notify the peer at once; at most `most` of it can be offered.
     pub fn update_due(&self, rcv_nxt: SeqNum, shift: u8, most: Bytes) -> bool {
         let offered = self.offered(rcv_nxt);
         let wanted = if offered.saturating_mul(2) <= self.clamp { self.wanted(shift).min(most) } else { 0 };
@@ -272,7 +272,7 @@ mod tests {
 
     const CONFIG: FrameMemory = FrameMemory { buffer: 200_000, buffer_max: 200_000, growth: FrameGrowth::Fixed };
 
-    // As a kernel of version 6.18 was seen to count packets from a TUN device.
+    // As a kernel of version 6.18 counted packets from a TUN device.
     #[test_case(41 => 832; "one byte")]
     #[test_case(540 => 1_280)]
     #[test_case(640 => 1_280; "to the last byte of a block")]
@@ -286,7 +286,7 @@ mod tests {
         memory_of(len)
     }
 
-    // The same kernel, segment after segment, from the window the SYN shows: payload, then what is open.
+    // The same kernel, segment by segment, from the window in the SYN: payload, then the open window.
     #[test]
     fn the_window_follows_what_segments_waste() {
         let mut memory = Memory::new(&CONFIG, SeqNum(1), 99_280, 1_460, 1_000);

@@ -1,7 +1,7 @@
-//! The receive side's parts: what has arrived, where it is kept, how much more may come, and what is said about it.
+//! The parts of the receive side: what has arrived, where it is stored, how much more may come, and what ACKs say about it.
 //!
-//! Each part owns one quantity and none owns a deadline: [`AckPolicy`] and [`AutoTune`] are handed the time and answer with
-//! a decision. `endpoint::receiver` composes them.
+//! Each part owns one quantity and none owns a deadline: [`AckPolicy`] and [`AutoTune`] receive the time and return a decision.
+//! `endpoint::receiver` composes them.
 
 mod ack_policy;
 mod assembler;

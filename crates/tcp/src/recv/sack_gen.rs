@@ -1,7 +1,7 @@
-//! What an ACK says about data beyond `RCV.NXT`, and about data that came twice (RFC 2018 §4, RFC 2883 §4).
+//! What an ACK reports about data beyond `RCV.NXT`, and about duplicates (RFC 2018 §4, RFC 2883 §4).
 //!
-//! Owns nothing: the assembler knows the blocks and their recency, the endpoint holds the one duplicate that is yet to be
-//! reported and hands it over once.
+//! Owns nothing: the assembler knows the blocks and their recency, the endpoint holds the one duplicate still to be reported and
+//! passes it on once.
 
 use super::Assembler;
 use base::SeqRange;
@@ -17,11 +17,11 @@ use wire::SackBlocks;
 //# When the duplicate lies inside data that waits out of order, the block around it stands second.
 //= specs/rfc2883.md#receiver
 //# The blocks behind are those that RFC 2018 asks for.
-/// The blocks of the next ACK, at most `most` of them: 4, or 3 beside timestamps.
+/// Returns the blocks of the next ACK, at most `most` of them: 4, or 3 beside timestamps.
 ///
-/// A duplicate range comes first, as a D-SACK block; if it lies in a block beyond `RCV.NXT`, that block comes second, for the
-/// peer recognises it by that. Then come the blocks in the order in which segments last touched them, which puts the block of the
-/// segment that caused this ACK in front and repeats the others as RFC 2018 asks.
+/// A duplicate range comes first, as a D-SACK block; if it lies in a block beyond `RCV.NXT`, that block comes second, so that the
+/// peer recognises the D-SACK. Then come the blocks in the order in which segments last touched them: the block of the segment
+/// that caused this ACK comes first, and the others are repeated as RFC 2018 asks.
 pub(crate) fn sack_blocks(assembler: &Assembler, duplicate: Option<SeqRange>, most: usize) -> SackBlocks {
     let mut blocks = SackBlocks::NONE;
     let mut around = None;

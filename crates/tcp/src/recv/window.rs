@@ -1,8 +1,8 @@
 //! The window we offer (RFC 9293 §3.8.6.2.2, RFC 7323 §2).
 //!
-//! Owns the right edge. The largest edge ever promised never moves left and is honoured indefinitely; what an ACK shows
-//! can lie up to one unit of the window scale left of it, because the field is rounded down (RFC 7323 §2.4). The edge
-//! moves in steps worth a segment or half the buffer, so that a reader of single bytes does not cause single-byte segments.
+//! Owns the right edge. The largest edge ever offered never moves left and stays valid indefinitely; the edge in an ACK can lie
+//! up to one unit of the window scale left of it, because the field is rounded down (RFC 7323 §2.4). The edge moves in steps of a
+//! segment or half the buffer, so that a reader of single bytes does not cause single-byte segments.
 
 use base::{Bytes, SeqNum, SeqRange};
 
@@ -14,9 +14,9 @@ const SHIFT_MAX: u8 = 14;
 /// The receive window.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiveWindow {
-    /// The right edge the peer was last shown.
+    /// The right edge last advertised to the peer.
     shown: SeqNum,
-    /// The largest right edge ever promised: what is honoured.
+    /// The largest right edge ever offered, up to which bytes are accepted.
     promised: SeqNum,
     /// Size of the buffer.
     limit: Bytes,
@@ -26,8 +26,8 @@ pub(crate) struct ReceiveWindow {
 }
 
 impl ReceiveWindow {
-    /// A window for a buffer of `limit` bytes, as the SYN has shown it: unscaled, from `rcv_nxt` on. Later ones are scaled
-    /// by `shift`, which must not exceed 14.
+    /// Creates a window for a buffer of `limit` bytes, as the SYN has advertised it: unscaled, from `rcv_nxt` on. Later ones are
+    /// scaled by `shift`, which must not exceed 14.
     pub fn new(rcv_nxt: SeqNum, limit: Bytes, shift: u8) -> Self {
         assert!(shift <= SHIFT_MAX, "window shift {shift} (RFC 7323 §2.3: at most 14)");
         let edge = rcv_nxt + limit.min(FIELD_MAX);
@@ -44,16 +44,16 @@ impl ReceiveWindow {
     pub fn limit(&self) -> Bytes {
         self.limit
     }
-    /// The buffer has grown; it never shrinks, because what was promised is kept.
+    /// Sets a larger buffer; it never shrinks, because offers stay valid.
     pub fn set_limit(&mut self, limit: Bytes) {
         self.limit = self.limit.max(limit);
     }
-    /// No window larger than this is offered from now on.
+    /// Limits the windows offered from now on.
     #[inline]
     pub fn set_max(&mut self, max: Bytes) {
         self.max = max;
     }
-    /// How far the fields of later segments are shifted.
+    /// Returns the shift of the window field in later segments.
     #[inline]
     pub fn shift(&self) -> u8 {
         self.shift
@@ -63,19 +63,19 @@ impl ReceiveWindow {
     pub fn max(&self) -> Bytes {
         self.max
     }
-    /// The right edge up to which bytes are taken: the largest one ever promised.
+    /// Returns the right edge up to which bytes are accepted: the largest one ever offered.
     #[inline]
     pub fn right_edge(&self) -> SeqNum {
         self.promised
     }
-    /// The window as the peer last saw it, less what has arrived since; in bytes.
+    /// Returns the window as the peer last saw it, less later arrivals; in bytes.
     #[inline]
     pub fn offered(&self, rcv_nxt: SeqNum) -> Bytes {
         SeqRange::new(rcv_nxt, self.shown).len()
     }
     //= specs/rfc7323.md#window-scale
     //# The window of a SYN or SYN-ACK is not scaled.
-    /// The field of a SYN or SYN-ACK, which is never scaled (RFC 7323 §2.2), before anything else was sent.
+    /// Returns the field of a SYN or SYN-ACK, which is never scaled (RFC 7323 §2.2), before anything else was sent.
     pub fn syn_window(&self, rcv_nxt: SeqNum) -> u16 {
         self.offered(rcv_nxt) as u16
     }
@@ -84,21 +84,21 @@ impl ReceiveWindow {
     //# The right edge of the window that is offered does not move left.
     //= specs/rfc7323.md#window-scale
     //# In all other segments the window field is shifted, to the right when sent and to the left when received.
-    /// The field of a segment that acknowledges `rcv_nxt` while `used` bytes in order wait to be read. Moves the edge
-    /// if that is worth it.
+    /// Returns the field of a segment that acknowledges `rcv_nxt` while `used` bytes in order wait to be read. Moves the edge if
+    /// the gain is large enough.
     #[inline]
     pub fn advertise(&mut self, rcv_nxt: SeqNum, used: Bytes, rmss: Bytes) -> u16 {
         if let Some(window) = self.reopening(rcv_nxt, used, rmss) {
             self.promised = rcv_nxt + window;
         }
         let held = SeqRange::new(rcv_nxt, self.promised).len();
-        // It was the field's value when it was promised, and has only shrunk since.
+        // It was the field's value when it was offered, and has only shrunk since.
         let field = (held >> self.shift) as u16;
         self.shown = rcv_nxt + (u32::from(field) << self.shift);
         field
     }
 
-    /// The field for a window of `window` bytes from `rcv_nxt` on, which the caller has chosen.
+    /// Returns the field for a window of `window` bytes from `rcv_nxt` on, which the caller has chosen.
     pub fn offer(&mut self, rcv_nxt: SeqNum, window: Bytes) -> u16 {
         let field = (window >> self.shift).min(FIELD_MAX);
         self.shown = rcv_nxt + (field << self.shift);
@@ -106,16 +106,16 @@ impl ReceiveWindow {
         field as u16
     }
 
-    /// Bytes up to `end` were taken, perhaps beyond what was promised.
+    /// Notes that bytes up to `end` were accepted, perhaps beyond the offer.
     pub fn reach(&mut self, end: SeqNum) {
         self.promised = self.promised.max(end);
     }
 
     //= specs/rfc9293.md#windows
     //# A reader of single bytes does not open the window by single bytes.
-    /// Whether the application's reading has opened the window so far that the peer needs an update without waiting for
-    /// an ACK to carry it: the window at least doubles, by two segments or half the buffer, or the peer sees too little
-    /// for a full segment.
+    /// Returns whether the application's reading has opened the window enough for an update that does not wait for an
+    /// ACK: the window at least doubles, by two segments or half the buffer, or the peer sees too little for a full
+    /// segment.
     #[inline]
     pub fn update_due(&self, rcv_nxt: SeqNum, used: Bytes, rmss: Bytes) -> bool {
         self.reopening(rcv_nxt, used, rmss).is_some_and(|window| {
@@ -125,13 +125,13 @@ impl ReceiveWindow {
         })
     }
 
-    /// The window that could be offered, if it is so much larger than what is still promised that the edge may move.
+    /// Returns the window that could be offered, if it exceeds the current offer by enough to move the edge.
     #[inline]
     fn reopening(&self, rcv_nxt: SeqNum, used: Bytes, rmss: Bytes) -> Option<Bytes> {
         let room = self.limit.saturating_sub(used).min(FIELD_MAX << self.shift).min(self.max);
         let room = room >> self.shift << self.shift;
         let held = SeqRange::new(rcv_nxt, self.promised).len();
-        // Less than one unit of the field is a closed window to the peer.
+        // To the peer, less than one unit of the field is a closed window.
         let held = if held >> self.shift == 0 { 0 } else { held };
         let step = (self.limit.min(self.max) / 2).min(rmss).max(1);
         (room >= held.saturating_add(step)).then_some(room)
@@ -142,10 +142,10 @@ impl ReceiveWindow {
     /// Whether a segment that occupies `range` is acceptable (RFC 9293 §3.10.7.4, table 6), judged by the edge that
     /// is honoured.
     ///
-    /// Deviation: a segment that begins before the window and ends behind it is accepted too, although neither its first
-    /// nor its last byte lies inside; what it brings is just what is missing, and a sender that has cut its data so would
-    /// never get through. And an empty segment may stand at the edge itself: that is where a sender that has filled the
-    /// window sends its acknowledgements from.
+    /// Deviation: a segment that begins before the window and ends behind it is accepted too, although neither its first nor its
+    /// last byte lies inside: it brings exactly the missing data, and a sender that has segmented its data this way would never
+    /// get through. And an empty segment may lie at the edge itself: a sender that has filled the window sends its
+    /// acknowledgements from there.
     #[inline]
     pub fn accepts(&self, range: SeqRange, rcv_nxt: SeqNum) -> bool {
         let window = SeqRange::new(rcv_nxt, self.promised);

@@ -1,14 +1,14 @@
 //! The send buffer: what the application has written and the peer has not yet acknowledged (RFC 9293 §3.9.1.2).
 //!
 //! Owns the bytes and the totals of the stream. A direction carries either bytes or the position-coded pattern
-//! ([`crate::pattern`]); the first write decides, and mixing the two is a mistake in the program. What is in flight and
-//! what is not is the scoreboard's knowledge, not the buffer's.
+//! ([`crate::pattern`]); the first write decides, and mixing the two is a bug in the caller. The scoreboard, not the buffer,
+//! knows what is in flight.
 
 use base::Bytes;
 use core::fmt;
 use std::collections::VecDeque;
 
-/// An emptied buffer keeps no more room than this, so that a connection that once sent much is small again when it rests.
+/// An empty buffer keeps at most this capacity, so that a connection that once sent much is small again when idle.
 const KEPT: usize = 4096;
 
 /// Bytes waiting to be sent or acknowledged.
@@ -36,7 +36,7 @@ enum Content {
 }
 
 impl fmt::Debug for Content {
-    /// Prints how much there is, not megabytes of it.
+    /// Prints the amount of data instead of megabytes of content.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unset => f.write_str("Unset"),
@@ -51,7 +51,7 @@ impl fmt::Debug for Content {
 pub(crate) enum SendSlice<'a> {
     /// Bytes in one piece.
     Contiguous(&'a [u8]),
-    /// Bytes that lie across the end of the ring: first and second part, neither empty.
+    /// Bytes that wrap around the end of the ring: first and second part, neither empty.
     Wrapped(&'a [u8], &'a [u8]),
     /// `len` bytes of the pattern from stream offset `offset`.
     Pattern {
@@ -63,28 +63,28 @@ pub(crate) enum SendSlice<'a> {
 }
 
 impl SendBuffer {
-    /// An empty buffer for up to `capacity` bytes; memory is taken as it fills.
+    /// Creates an empty buffer for up to `capacity` bytes; it allocates memory as it fills.
     pub fn new(capacity: Bytes) -> Self {
         Self { content: Content::Unset, capacity, acked: 0, writer_waits: false, heard: false }
     }
-    /// Exchanges the bytes with those of another buffer, and nothing else.
+    /// Swaps only the bytes with those of another buffer.
     pub fn exchange_bytes(&mut self, other: &mut SendBuffer) {
         core::mem::swap(&mut self.content, &mut other.content);
     }
-    /// The buffer has another size. What it holds stays, also when that is more.
+    /// Sets another capacity. The buffer keeps its data, even if that exceeds it.
     pub fn set_capacity(&mut self, capacity: Bytes) {
         self.capacity = capacity;
     }
-    /// Takes as many bytes of `data` as there is room for and returns how many.
+    /// Appends as many bytes of `data` as fit, and returns their number.
     ///
     /// # Panics
-    /// When this stream was begun with [`Self::write_pattern`].
+    /// If this stream began with [`Self::write_pattern`].
     pub fn write(&mut self, data: &[u8]) -> usize {
         let taken = data.len().min(self.free() as usize);
         self.append(&data[..taken]);
         taken
     }
-    /// Takes all of `data`, whether there is room or not.
+    /// Appends all of `data`, even beyond the capacity.
     ///
     /// # Panics
     /// As [`Self::write`].
@@ -97,7 +97,7 @@ impl SendBuffer {
             _ => panic!("bytes written to a stream that carries the pattern"),
         }
     }
-    /// Takes up to `len` bytes of the pattern, as many as there is room for, and returns how many.
+    /// Appends up to `len` bytes of the pattern, as many as fit, and returns their number.
     ///
     /// # Panics
     /// When this stream was begun with [`Self::write`].
@@ -106,7 +106,7 @@ impl SendBuffer {
         self.append_pattern(taken);
         u64::from(taken)
     }
-    /// Takes `taken` bytes of the pattern, whether there is room or not.
+    /// Appends `taken` bytes of the pattern, even beyond the capacity.
     ///
     /// # Panics
     /// As [`Self::write_pattern`].
@@ -137,17 +137,17 @@ impl SendBuffer {
     pub fn take_heard(&mut self) -> bool {
         core::mem::take(&mut self.heard)
     }
-    /// Bytes that can still be written.
+    /// Returns the bytes that can still be written.
     #[inline]
     pub fn free(&self) -> Bytes {
         self.capacity.saturating_sub(self.len())
     }
-    /// What may be held.
+    /// Returns the capacity.
     #[inline]
     pub fn capacity(&self) -> Bytes {
         self.capacity
     }
-    /// Bytes that are not acknowledged, sent or not.
+    /// Returns the unacknowledged bytes, sent or not.
     #[inline]
     pub fn len(&self) -> Bytes {
         match &self.content {
@@ -157,7 +157,7 @@ impl SendBuffer {
             Content::Pattern(len) => *len,
         }
     }
-    /// Stream offset of the first byte held: how many were acknowledged.
+    /// Returns the stream offset of the first byte held: the number of bytes acknowledged.
     #[inline]
     pub fn start_offset(&self) -> u64 {
         self.acked
@@ -174,7 +174,7 @@ impl SendBuffer {
         self.acked += u64::from(self.len());
         self.content = Content::Unset;
     }
-    /// The peer has acknowledged the first `n` bytes.
+    /// Removes the first `n` bytes, which the peer has acknowledged.
     ///
     /// # Panics
     /// When fewer are held.
@@ -193,7 +193,7 @@ impl SendBuffer {
         }
         self.acked += u64::from(n);
     }
-    /// The `len` bytes that begin `offset` bytes behind the oldest one held.
+    /// Returns the `len` bytes that begin `offset` bytes after the oldest one held.
     ///
     /// # Panics
     /// When they are not all held.
@@ -314,7 +314,7 @@ mod tests {
     }
 
     proptest! {
-        /// Both modes against a plain vector; written bytes are the pattern's, so that one model serves both.
+        /// Both modes against a plain vector; the written bytes follow the pattern, so that one model serves both.
         #[test]
         fn agrees_with_a_vector(steps in proptest::collection::vec((0u32..80, 0u32..80, 0u32..80, 0u32..80), 1..60)) {
             let (mut bytes, mut pattern) = (SendBuffer::new(100), SendBuffer::new(100));

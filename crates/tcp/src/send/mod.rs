@@ -1,4 +1,4 @@
-//! The send side's parts: what is buffered, what holds a segment back, and when it may leave.
+//! The parts of the send side: buffered data, the rules that hold segments back, and when a segment may leave.
 
 pub(crate) mod buffer;
 pub(crate) mod nagle;

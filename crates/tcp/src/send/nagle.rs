@@ -4,16 +4,16 @@
 use crate::config::NagleConfig;
 use base::Bytes;
 
-/// What is known about a segment that is smaller than the maximum.
+/// What is known of a segment smaller than the maximum.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SmallSegment {
     /// Its payload bytes.
     pub len: Bytes,
-    /// It takes everything that was written, or carries the FIN.
+    /// It takes all written data, or carries the FIN.
     pub takes_all: Takes,
     /// What is outstanding.
     pub outstanding: Outstanding,
-    /// The largest window the peer ever offered.
+    /// The largest window that the peer has ever offered.
     pub max_wnd: Bytes,
 }
 
@@ -46,7 +46,7 @@ impl SmallSegment {
     //# Small segments wait while something is unacknowledged.
     //= specs/rfc9293.md#sending
     //# An application may turn the Nagle algorithm off for its connection.
-    /// Whether it may leave now.
+    /// Returns whether the segment may leave now.
     pub fn may_leave(&self, nagle: NagleConfig) -> bool {
         match self.takes_all {
             Takes::AllAndFin => true,
@@ -55,7 +55,7 @@ impl SmallSegment {
                 (NagleConfig::Minshall, outstanding) => outstanding != Outstanding::Small,
                 (NagleConfig::Rfc896, _) => false,
             },
-            // Cut short by the window: only when that is at least half of what the peer can ever take.
+            // Truncated by the window: only if that is at least half of the largest window the peer offers.
             Takes::Part => self.len > 0 && self.len >= self.max_wnd / 2,
         }
     }

@@ -1,34 +1,34 @@
 //! When the next segment may leave, for controllers that pace: a token bucket in bytes.
 //!
-//! The bucket fills at the controller's rate and holds one quantum, so a sender that was silent sends at most one quantum
-//! at once. Bytes rather than a release time are kept, because the rate changes with every ACK: what a release time has
-//! been granted at one rate would overdraw the bucket of the next.
+//! The bucket fills at the controller's rate and holds one quantum, so a sender that was silent sends at most one quantum at
+//! once. It stores bytes rather than a release time, because the rate changes with every ACK: a release time granted at one rate
+//! would overdraw the bucket at the next rate.
 //!
-//! A blocked sender waits for several segments' worth ([`BURST`]), not for one: then a fast connection needs one timer a
-//! burst. A driver that wakes up late finds what it was late for in the bucket, up to [`LATENESS`], beyond the quantum.
-//! So a machine whose timers are tens of microseconds late still sends at the rate, in larger bursts, and where timers
-//! are exact nothing ever exceeds the quantum.
+//! A blocked sender waits for several segments' worth ([`BURST`]), not for one: then a fast connection needs one timer per burst.
+//! A driver that wakes up late finds in the bucket the bytes it was late for, up to [`LATENESS`], beyond the quantum. So a
+//! machine whose timers are tens of microseconds late still sends at the rate, in larger bursts, and with exact timers nothing
+//! ever exceeds the quantum.
 
 use base::{Bytes, Duration, Instant};
 use cc::Pacing;
 
-/// A blocked sender waits for what leaves in this time, but for two segments at least and one quantum at most.
+/// A blocked sender waits for the bytes that leave in this time, at least two segments and at most one quantum.
 const BURST: Duration = Duration::from_millis(1);
-/// Longest lateness of a driver that a blocked sender makes up for. One that is later counts as silent.
+/// Longest lateness of a driver that a blocked sender makes up for. A later driver counts as silent.
 const LATENESS: Duration = Duration::from_millis(1);
-/// Units of credit in one byte: a rate of one bit per second earns one unit each nanosecond, so nothing is ever rounded.
+/// Units of credit in one byte: a rate of one bit per second earns one unit per nanosecond, which avoids rounding.
 const UNITS: i64 = 8_000_000_000;
 
 /// The pacer's state.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
-    /// What may leave now, in [`UNITS`] of a byte; below zero after transmissions that do not ask.
+    /// Current credit in [`UNITS`] of a byte; negative after transmissions that the pacer does not control.
     credit: i64,
-    /// When `credit` was counted last.
+    /// When `credit` was last updated.
     counted: Instant,
-    /// A blocked sender waits until then; [`Instant::ZERO`] when none does.
+    /// A blocked sender waits until this time; [`Instant::ZERO`] if none waits.
     until: Instant,
-    /// When the timer of the last wait was served; before `until` while it has not been.
+    /// When the timer of the last wait was served; earlier than `until` before that.
     served: Instant,
 }
 
@@ -40,8 +40,8 @@ impl Default for Pacer {
 }
 
 impl Pacer {
-    /// Returns `None` when a segment of `size` bytes may leave now, else when to try again. `pacing` and `ready`, the bytes
-    /// that could leave but for the pacer, are asked for only where they are needed.
+    /// Returns `None` when a segment of `size` bytes may leave now, else when to try again. Calls `pacing` and `ready`, the bytes
+    /// that could leave without the pacer, only if needed.
     #[inline]
     pub fn blocked_until(
         &mut self,
@@ -62,7 +62,7 @@ impl Pacer {
             Some(Pacing::Departure(at)) => (at > now).then_some(at),
             Some(Pacing::Rate { rate, quantum }) => {
                 let (bits_per_sec, depth) = (rate.bits_per_sec(), worth(quantum).max(needed));
-                // Also while it waits: each part of the wait is worth what the rate was then.
+                // Also during a wait: each part of the wait counts at the rate of that time.
                 self.count(now, bits_per_sec, depth);
                 if now < self.until {
                     return Some(self.until);
@@ -80,7 +80,7 @@ impl Pacer {
         }
     }
 
-    /// Adds what the time since the last count is worth.
+    /// Adds the credit for the time since the last update.
     fn count(&mut self, now: Instant, bits_per_sec: u64, depth: i64) {
         let served = if self.served < self.until { now } else { self.served };
         let late = served.since(self.until);
@@ -91,32 +91,32 @@ impl Pacer {
         self.counted = now;
     }
 
-    /// The driver serves the timer of the wait. A sender that something else holds back from here on is not late.
+    /// Handles the timer of the wait. A sender that something else blocks from here on is not late.
     pub fn on_timer(&mut self, now: Instant) {
         if self.served < self.until && self.until <= now {
             self.served = now;
         }
     }
 
-    /// Whether a sender waits at `now`.
+    /// Returns whether a sender waits at `now`.
     pub fn is_waiting(&self, now: Instant) -> bool {
         now < self.until
     }
 
-    /// Bytes that may leave now, for frames of several segments.
+    /// Returns the bytes that may leave now, for frames of several segments.
     #[inline]
     pub fn allowed(&self) -> Bytes {
         Bytes::try_from(self.credit / UNITS).unwrap_or(if self.credit < 0 { 0 } else { Bytes::MAX })
     }
 
-    /// Segments with `bytes` of payload left.
+    /// Accounts for departing segments with `bytes` of payload.
     #[inline]
     pub fn on_sent(&mut self, bytes: Bytes) {
         self.credit = self.credit.saturating_sub(worth(bytes));
     }
 }
 
-/// The credit that `bytes` take.
+/// Returns the credit that `bytes` cost.
 #[inline]
 const fn worth(bytes: Bytes) -> i64 {
     (bytes as i64).saturating_mul(UNITS)

@@ -1,26 +1,26 @@
-//! Whether the congestion window is what holds the sender back.
+//! Whether the congestion window is what limits the sender.
 //!
-//! A window that was not used says nothing about the path and must not grow (RFC 9438 §5.8, RFC 7661 §4.1). Two rules, of
-//! which the policy point `cc.validation` chooses one:
+//! An unused window says nothing about the path and must not grow (RFC 9438 §5.8, RFC 7661 §4.1). There are two rules; the
+//! setting `cc.validation` selects one:
 //!
-//! * [`HalfUsed`]: an ACK counts as window-limited when the flight it acknowledges was sent up to the window, or, in slow
-//!   start, when at least half of the window was in use, so that a doubling sender is not stopped by the grain of its own
-//!   bursts. It also knows when a round trip last used half of the window, which RFC 7661 takes for the proof that the
-//!   path still carries it.
-//! * [`PacketsOut`]: what counts is how the window was used in the last window of data, as it stood whenever nothing more
-//!   could be sent. This one also notices a window that was not used for long, which RFC 2861 §3.2 lets decay.
+//! * [`HalfUsed`]: an ACK counts as window-limited when the flight it acknowledges was sent up to the window or, in slow
+//!   start, when at least half of the window was in use, so that the granularity of its own bursts does not stop a doubling
+//!   sender. It also knows which round trip last used half of the window: to RFC 7661 that proves that the path still carries
+//!   it.
+//! * [`PacketsOut`]: an ACK counts according to the use of the window in the last window of data, sampled whenever nothing more
+//!   could be sent. It also notices a window unused for long, which decays by RFC 2861 §3.2.
 
 use base::{Bytes, Duration, Instant, SeqNum};
 use cc::CwndValidation;
 
-/// How the window was used, by the rule of the configuration.
+/// How the window was used, by the configured rule.
 #[derive(Clone, Debug)]
 pub(crate) enum CwndUsage {
     HalfUsed(HalfUsed),
     PacketsOut(PacketsOut),
 }
 
-/// Where the sender stands when nothing more can be sent.
+/// The sender's state when nothing more can be sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standing {
     pub now: Instant,
@@ -28,7 +28,7 @@ pub(crate) struct Standing {
     pub nxt: SeqNum,
     /// Full segments sent and not cumulatively acknowledged, ...
     pub outstanding: u32,
-    /// ... of these those in flight, ...
+    /// ... those of them in flight, ...
     pub in_flight: u32,
     /// ... and the window in such segments.
     pub cwnd: u32,
@@ -52,7 +52,7 @@ impl CwndUsage {
             Self::PacketsOut(usage) => usage.run = usage.run.max(Run::Sent),
         }
     }
-    /// The window stopped a segment that was ready.
+    /// Notes that the window stopped a segment that was ready.
     #[inline]
     pub fn on_blocked(&mut self, nxt: SeqNum) {
         match self {
@@ -60,8 +60,8 @@ impl CwndUsage {
             Self::PacketsOut(usage) => usage.run = Run::Blocked,
         }
     }
-    /// Nothing more can be sent for now. Says how many segments were in use at most, if it has not been the whole window
-    /// for one RTO: then the window is larger than is known to be safe.
+    /// Notes that nothing more can be sent for now. Returns the peak number of segments in use if the whole window has been
+    /// unused for one RTO: then the window is larger than is known to be safe.
     #[inline]
     pub fn on_held(&mut self, standing: impl FnOnce() -> Standing) -> Option<u32> {
         match self {
@@ -69,8 +69,8 @@ impl CwndUsage {
             _ => None,
         }
     }
-    /// How many times [`VALID_FOR`] has passed since half of the window was in use, or since this was answered; always none
-    /// by the rule that reports unused windows itself.
+    /// Returns how many times [`VALID_FOR`] has passed since half of the window was in use, or since the last reaction; always
+    /// zero for the rule that reports unused windows itself.
     #[inline]
     pub fn periods_unused(&mut self, now: Instant) -> u32 {
         match self {
@@ -78,7 +78,7 @@ impl CwndUsage {
             _ => 0,
         }
     }
-    /// The window was lowered because it was not used, or the sender hit its own limits: it is tried anew.
+    /// Restarts after the window was lowered because it was unused, or because the sender hit its own limits.
     pub fn restart(&mut self, now: Instant) {
         if let Self::PacketsOut(usage) = self {
             (usage.used, usage.full_ms) = (0, ms(now));
@@ -96,7 +96,7 @@ impl CwndUsage {
     }
 }
 
-/// What happened since nothing more could be sent the last time.
+/// What happened since sending last stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Run {
     Idle,
@@ -110,11 +110,11 @@ enum Run {
 pub(crate) struct PacketsOut {
     /// `SND.NXT` when it was used most.
     used_most_at: SeqNum,
-    /// When all of it was in use the last time; milliseconds that wrap.
+    /// When all of it was last in use; milliseconds that wrap.
     full_ms: u32,
     /// Segments outstanding then, ...
     max_out: u16,
-    /// ... and at most since all of it was in use.
+    /// ... and the peak since all of it was in use.
     used: u16,
     limited: bool,
     run: Run,
@@ -149,10 +149,10 @@ impl PacketsOut {
     }
 }
 
-/// How long a window that is not used is believed (RFC 7661 §4.4): five minutes, in [`ticks`].
+/// How long an unused window stays valid (RFC 7661 §4.4): five minutes, in [`ticks`].
 const VALID_FOR: u32 = 280;
 
-/// Time in units of 2^30 nanoseconds, which are a little more than a second: half the room of an instant, and no division.
+/// Returns time in units of 2^30 nanoseconds, a little more than a second: half the size of an instant, and no division.
 #[inline]
 fn ticks(at: Instant) -> u32 {
     (at.as_nanos() >> 30) as u32
@@ -189,7 +189,7 @@ impl HalfUsed {
             self.round_end = nxt;
             self.max_pipe = 0;
         }
-        // Serial numbers compare within half the circle: an old mark must not come round again as a future one.
+        // Serial numbers compare within half the circle: an old mark must not reappear as a future one after a wrap.
         if una.distance_from(self.limited_at) < 1 << 31 && una.distance_from(self.limited_at) > 1 << 30 {
             self.limited_at = una - 1;
         }

@@ -35,7 +35,7 @@ impl Stack {
     /// Like [`Self::connect`], from a local end of the application's choice (RFC 9293 MUST-43).
     ///
     /// # Errors
-    /// As for `connect`; an address that is not the stack's is not usable.
+    /// As for `connect`; an address must be one of the stack's own.
     pub fn connect_from<O: Observer>(
         &mut self,
         cx: &mut StackCx<'_, O>,
@@ -75,8 +75,8 @@ impl Stack {
     //# How far it moves can be bounded, so that a port does not come back soon.
     //= specs/rfc6056.md#selection
     //# A port that is in use towards the same destination is passed over.
-    /// RFC 6056 §3.3.5: who sees one of our ports has to guess the next among many, and yet a port comes back only after many
-    /// connections, when what the last one left on the way is gone.
+    /// RFC 6056 §3.3.5: an observer of one of our ports has to guess the next one among many, and yet a port returns only after
+    /// many connections, when the last one's segments have left the network.
     fn free_tuple(
         &mut self,
         now: Instant,
@@ -90,9 +90,9 @@ impl Stack {
         let begin = self.next_port;
         self.next_port = begin.wrapping_add(1 + self.rng.below(PORT_STEPS_MAX) as u32);
         for tried in 0..count {
-            // Below the range's length, which fits.
+            // Less than the range's length, so it fits.
             tuple.local_port = first + (begin.wrapping_add(tried) % count) as u16;
-            // A port that the application named is its own affair; others keep off those of listeners.
+            // A port that the application named is used as it is; a random choice avoids those of listeners.
             let listened = count > 1 && self.listeners.keys().any(|on| on.port == tuple.local_port);
             if tuple.local_port != 0 && !listened && self.is_free(&tuple, cfg, now) {
                 return Ok(tuple);
@@ -101,7 +101,7 @@ impl Stack {
         Err(ConnectError::PortsExhausted)
     }
 
-    /// Whether a new connection may have these addresses and ports.
+    /// Returns whether a new connection may use these addresses and ports.
     fn is_free(&mut self, tuple: &FourTuple, cfg: &ValidConfig, now: Instant) -> bool {
         let Some(index) = self.slots.find(tuple) else { return true };
         self.slots.at(index).is_none_or(|slot| {
@@ -110,10 +110,10 @@ impl Stack {
         })
     }
 
-    /// Takes as much of `data` as there is room for; `Writable` follows a short count.
+    /// Appends as much of `data` as fits; a `Writable` event follows a short count.
     ///
     /// # Errors
-    /// After `shutdown`, on a connection that is over or unknown.
+    /// After `shutdown`, or on a connection that has ended or is unknown.
     pub fn write<O: Observer>(
         &mut self,
         cx: &mut StackCx<'_, O>,
@@ -147,7 +147,7 @@ impl Stack {
         .unwrap_or(false)
     }
 
-    /// What waits for more to be written leaves now.
+    /// Sends data that waits for more to be written.
     pub fn push_pending<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) {
         self.with(cx, conn, |endpoint, _| endpoint.sender().push_pending());
     }
@@ -165,7 +165,7 @@ impl Stack {
         self.write_with(cx, conn, Source::Pattern(len), Boundary::None)
     }
 
-    /// Like [`Self::write`]; the last byte taken is the last urgent one (RFC 9293 §3.8.5).
+    /// Like [`Self::write`]; the last byte accepted is the last urgent one (RFC 9293 §3.8.5).
     ///
     /// # Errors
     /// As for `write`.
@@ -178,10 +178,10 @@ impl Stack {
         self.with(cx, conn, |endpoint, ecx| endpoint.write_urgent(ecx, data)).unwrap_or(Err(WriteError::NoConnection))
     }
 
-    /// Fetches the last urgent byte, which was kept out of the stream; [`Endpoint::urgent_byte`] looks at it only.
+    /// Removes and returns the last urgent byte, which is outside the stream; [`Endpoint::urgent_byte`] only looks at it.
     ///
     /// # Errors
-    /// There is none, or not yet, or no such connection.
+    /// If there is none, if it has not arrived, or if the connection does not exist.
     pub fn take_urgent_byte<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) -> Result<u8, UrgentError> {
         self.with(cx, conn, |endpoint, _| {
             let cfg = endpoint.config().clone();
@@ -204,7 +204,7 @@ impl Stack {
             .unwrap_or(Err(ReadError::NoConnection))
     }
 
-    /// Like [`Self::read`], for up to `max` bytes that are checked against the pattern instead of being moved.
+    /// Like [`Self::read`], but checks up to `max` bytes against the pattern instead of moving them.
     ///
     /// # Errors
     /// As for `read`.
@@ -218,12 +218,12 @@ impl Stack {
             .unwrap_or(Err(ReadError::NoConnection))
     }
 
-    /// Goes on with other settings on this connection, as `Endpoint::reconfigure` says which.
+    /// Applies changed settings to this connection; `Endpoint::reconfigure` says which ones.
     pub fn reconfigure<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn, cfg: &ValidConfig) {
         self.with(cx, conn, |endpoint, ecx| endpoint.reconfigure(ecx, cfg));
     }
 
-    /// Acknowledges sooner or later from now on; what the traffic shows may change it again.
+    /// Makes ACKs leave sooner or later from now on; later traffic may change this again.
     pub fn set_ack_pace<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn, pace: AckPace) {
         self.with(cx, conn, |endpoint, _| {
             let state = endpoint.state();
@@ -231,19 +231,19 @@ impl Stack {
         });
     }
 
-    /// Says whether a call of the application waits for the connection that writes as soon as it is open. The SYN-ACK need not
-    /// be acknowledged by itself then ([`crate::config::SynAckAnswer`]). Without effect once it has arrived.
+    /// Announces that a call of the application waits for the connection in order to write once it is open. The SYN-ACK then
+    /// needs no separate acknowledgement ([`crate::config::SynAckAnswer`]). No effect once it has arrived.
     pub fn announce_writer<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn, waits: bool) {
         self.with(cx, conn, |endpoint, _| endpoint.announce_writer(waits));
     }
 
-    /// The application will write no more; reading goes on.
+    /// Closes the sending direction; reading goes on.
     pub fn shutdown<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) {
         self.with(cx, conn, |endpoint, ecx| endpoint.shutdown(ecx));
     }
 
-    /// The application will read no more, though it may write. Once this direction is closed as well, data that still
-    /// arrives is answered with a reset.
+    /// Stops reading; writing is still possible. Once the sending direction is closed as well, a reset answers data that still
+    /// arrives.
     pub fn stop_reading<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) {
         self.with(cx, conn, |endpoint, _| endpoint.stop_reading());
     }
@@ -253,8 +253,8 @@ impl Stack {
         self.with(cx, conn, |endpoint, ecx| endpoint.abort(ecx));
     }
 
-    /// Releases the connection on the application's behalf: it is closed if it still is open, reset if something was not
-    /// read, reports nothing more, and is freed once it is over.
+    /// Releases the connection on the application's behalf: closes it if it is still open, resets it if data was not read,
+    /// reports no more events, and frees it once it has ended.
     pub fn release<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) {
         self.accept(conn);
         self.with(cx, conn, |endpoint, ecx| endpoint.release(ecx));
@@ -271,7 +271,7 @@ impl Stack {
         }
     }
 
-    /// Runs `call` on a connection's endpoint, then looks what became ready.
+    /// Runs `call` on a connection's endpoint, then checks what became ready.
     fn with<O: Observer, T>(
         &mut self,
         cx: &mut StackCx<'_, O>,
@@ -296,7 +296,7 @@ impl Stack {
         Some(result)
     }
 
-    /// Something for the application; call until `None` after each turn.
+    /// Returns the next event for the application; call until `None` after each turn.
     #[inline]
     pub fn poll_event(&mut self) -> Option<StackEvent> {
         while let Some(&index) = self.eventful.front() {
@@ -326,13 +326,13 @@ impl Stack {
         !self.eventful.is_empty()
     }
 
-    /// Whether a turn would find something to transmit.
+    /// Returns whether a turn would find something to transmit.
     #[inline]
     pub fn has_ready(&self) -> bool {
         !self.ready.is_empty() || !self.replies.is_empty() || self.held.is_some()
     }
 
-    /// When the next timer is due. May be early, never late.
+    /// Returns when the next timer is due. May be early, never late.
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
         self.deadlines.peek().map(|(at, _)| at)
@@ -359,7 +359,7 @@ impl Stack {
         &self.counters
     }
 
-    /// How many connections exist, in whatever state.
+    /// Returns the number of connections in any state.
     pub fn connections(&self) -> usize {
         self.slots.len()
     }
@@ -367,7 +367,7 @@ impl Stack {
 
 //= specs/rfc9293.md#opening
 //# A connection to a broadcast or multicast address is refused.
-/// Whether a segment may come from, or go to, this address (RFC 9293 MUST-46, MUST-57).
+/// Returns whether a segment may come from, or go to, this address (RFC 9293 MUST-46, MUST-57).
 pub(super) fn is_unicast(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(v4) => !v4.is_multicast() && !v4.is_broadcast() && !v4.is_unspecified(),

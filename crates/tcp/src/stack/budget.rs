@@ -1,20 +1,20 @@
-//! The stack's memory budget and the order in which it is relieved ([`crate::config::GuardConfig`]).
+//! The stack's memory budget, and the order in which the stack frees memory ([`crate::config::GuardConfig`]).
 //!
-//! Owns the sum of what connections hold and who holds it in which role. A connection is *expendable* while it serves no
-//! application: in TIME-WAIT, before its handshake is over, or as an orphan. Each role has a queue by age, so that relief costs a
-//! logarithm per connection.
+//! Owns the sum of the connections' memory and their roles. A connection is *expendable* while it serves no application: in
+//! TIME-WAIT, before its handshake is over, or as an orphan. Each role has a queue by age, so that an eviction costs time
+//! logarithmic in the number of connections.
 //!
 //! Relief comes in two steps. From half of the budget on no window opens beyond an equal share of what is free, but for 16 KiB
 //! while there is a multiple of that ([`Budget::window_max`]); what was promised before may still arrive. When the budget is spent, [`super::relief`] evicts the oldest holders,
 //! in this order:
 //!
 //! 1. connections in TIME-WAIT end,
-//! 2. handshakes under way are forgotten,
-//! 3. orphans are reset, first those that have nothing left to send,
-//! 4. connections discard their data out of order, the last block first, which RFC 2018 §8 allows,
-//! 5. new data and new connections are refused.
+//! 2. pending handshakes are dropped,
+//! 3. orphans are reset, first those with nothing left to send,
+//! 4. connections discard their out-of-order data, the last block first, which RFC 2018 §8 allows,
+//! 5. new data and new connections are rejected.
 //!
-//! Connections of the application are never ended.
+//! Connections that an application uses are never ended.
 
 use crate::config::GuardConfig;
 use base::Bytes;
@@ -22,19 +22,19 @@ use std::collections::BTreeMap;
 
 /// Memory of a connection that holds no data: its slot, its endpoint with its boxes, and its places in the lookups, in bytes.
 pub(super) const CONNECTION_BYTES: u64 = 2_048;
-/// Least window that is offered while there is a multiple of it, in bytes.
+/// Minimum window offered while a multiple of it is free, in bytes.
 const WINDOW_LEAST: u64 = 16_384;
 /// Memory of a queued reply, in bytes.
 pub(super) const REPLY_BYTES: u64 = 256;
 
-/// Why a connection can be evicted, in the order in which this happens.
+/// Why a connection can be evicted, in the order of eviction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expendable {
-    /// It waits for old segments to die, and the application has released it.
+    /// It waits for old segments to expire, and the application has released it.
     TimeWait,
-    /// Its handshake is under way.
+    /// Its handshake is in progress.
     Embryonic,
-    /// The application has released it, and the peer has everything: only the peer's FIN is missing.
+    /// The application has released it, and the peer has received everything: only the peer's FIN is missing.
     Idle,
     /// The application has released it, and it still sends.
     Orphan,
@@ -44,13 +44,13 @@ impl Expendable {
     /// All roles, in the order of eviction.
     pub const ORDER: [Self; 4] = [Self::TimeWait, Self::Embryonic, Self::Idle, Self::Orphan];
 
-    /// Whether it is a released connection that is not over.
+    /// Returns whether it is a released connection that has not ended.
     pub fn is_orphan(self) -> bool {
         matches!(self, Self::Idle | Self::Orphan)
     }
 }
 
-/// What a slot holds of the budget.
+/// A slot's part of the budget.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Share {
     /// Memory beyond [`CONNECTION_BYTES`], in bytes.
@@ -59,7 +59,7 @@ pub(super) struct Share {
     pub role: Option<Expendable>,
     /// Its ticket in the queue of that role.
     pub ticket: u64,
-    /// Its ticket in the queue of connections with data out of order.
+    /// Its ticket in the queue of connections with out-of-order data.
     pub out_of_order: Option<u64>,
 }
 
@@ -71,13 +71,13 @@ pub(super) struct Budget {
     used: u64,
     /// Expendable connections in each role, by ticket.
     queues: [BTreeMap<u64, u32>; 4],
-    /// Connections with data out of order, by ticket.
+    /// Connections with out-of-order data, by ticket.
     out_of_order: BTreeMap<u64, u32>,
-    /// Tickets given out; a lower one is older.
+    /// Tickets issued; a lower one is older.
     tickets: u64,
     /// The largest window that may be offered, in bytes.
     window_max: Bytes,
-    /// Some bound is exceeded: [`Stack::relieve`] has work to do.
+    /// A limit is exceeded: [`Stack::relieve`] has work to do.
     exceeded: bool,
 }
 
@@ -94,24 +94,24 @@ impl Budget {
         }
     }
 
-    /// The largest window that a connection may be offered now, in bytes.
+    /// Returns the largest window that a connection may be offered now, in bytes.
     #[inline]
     pub fn window_max(&self) -> Bytes {
         self.window_max
     }
 
-    /// Whether some bound is exceeded.
+    /// Returns whether a limit is exceeded.
     #[inline]
     pub fn exceeded(&self) -> bool {
         self.exceeded
     }
 
-    /// Whether `more` bytes do not fit any more.
+    /// Returns whether `more` bytes no longer fit.
     pub fn refuses(&self, more: u64) -> bool {
         self.used + more > self.max
     }
 
-    /// Whether `more` bytes do not fit, even when `leaving` bytes are free again.
+    /// Returns whether `more` bytes do not fit even after `leaving` bytes are freed.
     pub fn refuses_beyond(&self, more: u64, leaving: u64) -> bool {
         self.used + more > self.max.saturating_add(leaving)
     }
@@ -125,12 +125,12 @@ impl Budget {
         self.queues[role as usize].len()
     }
 
-    /// Number of released connections that are not over.
+    /// Returns the number of released connections that have not ended.
     pub fn orphans(&self) -> usize {
         self.count(Expendable::Idle) + self.count(Expendable::Orphan)
     }
 
-    /// What is held has changed from `before` to `now` bytes while `connections` share what is free.
+    /// Records a change of held memory from `before` to `now` bytes, while `connections` share the free memory.
     pub fn charge(&mut self, before: u64, now: u64, connections: usize) {
         self.used = self.used - before + now;
         self.exceeded |= self.used > self.max;
@@ -145,7 +145,7 @@ impl Budget {
         };
     }
 
-    /// Moves a connection between queues: it has the role `role` now and data out of order or not.
+    /// Moves a connection between queues, according to its role `role` and its out-of-order data.
     pub fn assign(&mut self, index: u32, share: &mut Share, role: Option<Expendable>, out_of_order: bool) {
         if role != share.role {
             if let Some(before) = share.role {
@@ -172,39 +172,39 @@ impl Budget {
         }
     }
 
-    /// A connection is gone.
+    /// Removes a connection.
     pub fn forget(&mut self, index: u32, mut share: Share, connections: usize) {
         self.assign(index, &mut share, None, false);
         self.charge(CONNECTION_BYTES + share.held as u64, 0, connections);
     }
 
-    /// The connection that has been in this role for longest.
+    /// Returns the connection that has been in this role longest.
     pub fn oldest(&self, role: Expendable) -> Option<u32> {
         self.queues[role as usize].first_key_value().map(|(_, index)| *index)
     }
 
-    /// The connection that has had data out of order for longest.
+    /// Returns the connection that has had out-of-order data longest.
     pub fn oldest_out_of_order(&self) -> Option<u32> {
         self.out_of_order.first_key_value().map(|(_, index)| *index)
     }
 
-    /// A bound that the budget does not know is exceeded.
+    /// Notes that a limit outside the budget is exceeded.
     pub fn note_excess(&mut self) {
         self.exceeded = true;
     }
 
-    /// Every bound holds again, or nothing can be evicted any more.
+    /// Notes that every limit holds again, or nothing is left to evict.
     pub fn settle(&mut self) {
         self.exceeded = false;
     }
 }
 
-/// What a stack holds on behalf of its peers, against the bounds of its [`crate::config::GuardConfig`].
+/// What a stack holds on behalf of its peers, compared with the limits of its [`crate::config::GuardConfig`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GuardedUsage {
     /// Memory that counts against the budget, in bytes.
     pub memory: u64,
-    /// The largest window that is offered now, in bytes; `u32::MAX` while memory is not scarce.
+    /// The largest window offered now, in bytes; `u32::MAX` while memory is not scarce.
     pub window_max: u32,
     /// Handshakes under way.
     pub embryonic: usize,
@@ -223,16 +223,16 @@ pub struct GuardedUsage {
 pub struct GuardCounters {
     /// Connections whose TIME-WAIT ended early.
     pub time_wait_evicted: u64,
-    /// Handshakes that were forgotten.
+    /// Handshakes that were dropped.
     pub embryonic_evicted: u64,
-    /// Orphans that were reset: there were too many, the memory was needed, or their time was over.
+    /// Orphans that were reset: there were too many, their memory was needed, or their time expired.
     pub orphans_reset: u64,
-    /// Blocks of data out of order that were discarded.
+    /// Blocks of out-of-order data that were discarded.
     pub out_of_order_discarded: u64,
-    /// Segments with data, and attempts to connect, that were dropped because the budget was spent.
+    /// Segments with data, and attempts to connect, that were dropped because the budget was exhausted.
     pub refused_for_memory: u64,
     /// Replies that were dropped because too many waited for the device.
     pub replies_dropped: u64,
-    /// Resets that were not sent because too many had been.
+    /// Resets withheld by the rate limit.
     pub resets_withheld: u64,
 }

@@ -16,7 +16,7 @@ use wire::{Flags, IpRepr, Options, TcpRepr};
 impl Stack {
     //= specs/rfc4987.md#cookies
     //# Nothing is kept of a SYN that is answered with a cookie.
-    /// Answers a SYN and forgets it.
+    /// Answers a SYN without keeping state.
     #[cold]
     pub(super) fn answer_with_cookie<O: Observer>(
         &mut self,
@@ -39,7 +39,7 @@ impl Stack {
         let mut numbering = self.isn.numbering(&tuple, at);
         numbering.iss = self.cookies.make(&tuple, repr.seq, mss, at);
         let syn = SynInfo { tuple, numbering, mtu: self.device.mtu, repr, ecn: segment.ecn };
-        // A stream that no other code draws from, and a name that no connection has.
+        // A stream that no other code draws from, and a label that no connection has.
         let mut rng = self.rng.clone();
         let mut cx = Cx::new(at, &mut rng, ConnId(u32::MAX), obs);
         let (ip, mut answer) = Endpoint::syn_ack_for(&cfg, &syn, &mut cx);
@@ -50,7 +50,7 @@ impl Stack {
         self.reply(ip, answer);
     }
 
-    /// Returns the cookie that a segment acknowledges and the segment size in it, if a listener believes it.
+    /// Returns the cookie that a segment acknowledges and the segment size in it, if a listener accepts it.
     fn cookie_in(&self, on: ListenOn, tuple: &FourTuple, at: Instant, repr: &TcpRepr) -> Option<(SeqNum, u16)> {
         self.listeners.get(&on).filter(|listener| listener.believes_cookies(&self.guards, at))?;
         let plain = !repr.flags.contains(Flags::SYN) && !repr.flags.contains(Flags::RST);
@@ -59,8 +59,8 @@ impl Stack {
         Some((cookie, mss))
     }
 
-    /// Forgets a handshake whose peer acknowledges a cookie instead, and returns its addresses and ports: its SYN came twice, and
-    /// the queue was full for the first copy only. A reset would end the connection that the peer has made of the cookie.
+    /// Drops a handshake whose peer acknowledges a cookie instead, and returns its addresses and ports: its SYN arrived twice,
+    /// and the queue was full for the first copy only. A reset would end the connection that the peer has made of the cookie.
     #[cold]
     pub(super) fn give_way_to_cookie(&mut self, index: u32, at: Instant, segment: &Segment<'_>) -> Option<FourTuple> {
         let slot = self.slots.at(index)?;
@@ -73,7 +73,7 @@ impl Stack {
 
     //= specs/rfc4987.md#cookies
     //# The connection is made from the acknowledgement of the cookie.
-    /// An ACK without a connection: whether it acknowledges a cookie and has become one.
+    /// Returns whether an ACK without a connection acknowledges a cookie and has become one.
     #[cold]
     pub(super) fn take_cookie<O: Observer>(
         &mut self,
@@ -87,7 +87,7 @@ impl Stack {
         let repr = &segment.repr;
         let Some((iss, mss)) = self.cookie_in(on, &tuple, at, repr) else { return false };
         if self.listeners.get(&on).is_some_and(Listener::accept_queue_full) {
-            // Its data will come again, and the cookie with it.
+            // The peer will send its data again, and the cookie with it.
             self.counters.backlog_full += 1;
             return true;
         }
@@ -114,7 +114,7 @@ impl Stack {
 }
 
 impl Listener {
-    /// Whether a cookie may have been made so short a time ago that it is still good.
+    /// Returns whether a cookie may have been made recently enough to be valid.
     fn believes_cookies(&self, guards: &GuardConfig, now: Instant) -> bool {
         match self.cookies(guards) {
             SynCookies::Off => false,

@@ -13,7 +13,7 @@ use base::{Bytes, Instant};
 use trace::Observer;
 use wire::{Flags, IpRepr, TcpRepr, checksum};
 
-/// Bytes of an orphan that its peer acknowledges in each `orphan_time`, or it is reset: 73 bytes per second by default.
+/// Bytes that an orphan's peer must acknowledge in each `orphan_time` to avoid a reset: 73 bytes per second by default.
 const ORPHAN_STEP: Bytes = 64 << 10;
 
 impl Stack {
@@ -72,7 +72,7 @@ impl Stack {
         {
             return;
         }
-        // The header counts in any case: probes are answered, acknowledgements and windows heard.
+        // The header always counts: probes are answered, acknowledgements and windows processed.
         let memory_full = matches!(segment.payload, Payload::Bytes(bytes)
             if self.budget.refuses(bytes.len() as u64) && !self.has_memory_for_data(bytes.len(), at, obs));
         let window_max = self.budget.window_max();
@@ -84,7 +84,7 @@ impl Stack {
         let disposition = slot.endpoint.handle_segment(&mut cx, segment);
         let changed = slot.has_changed();
         if disposition == Disposition::Dropped(DropReason::Closed) && slot.endpoint.state() == State::Closed {
-            // It is over but not yet forgotten: the segment belongs to no connection any more.
+            // It has ended but still exists: the segment belongs to no connection.
             let tuple = slot.endpoint.tuple();
             self.slots.detach(index);
             self.after_call(index);
@@ -129,8 +129,8 @@ impl Stack {
         }
     }
 
-    /// Serves timers that are due at or before `due_by`, all of them at `at`, which is not earlier: a retransmission that
-    /// leaves late is not followed by the next one as if it had left in time.
+    /// Serves timers that are due at or before `due_by`, all of them at `at`, which is not earlier: after a retransmission that
+    /// leaves late, the next one must not follow as if it had been on time.
     pub(crate) fn serve_late_timers<O: Observer>(&mut self, due_by: Instant, at: Instant, obs: &mut O) {
         while let Some((due, index)) = self.deadlines.peek().filter(|(due, _)| *due <= due_by) {
             self.serve_timer(due, at, index, obs);
@@ -160,7 +160,7 @@ impl Stack {
         self.await_release(index);
     }
 
-    /// Transmits one burst per ready endpoint in turn. Returns whether something is left.
+    /// Transmits one burst per ready endpoint in turn. Returns whether more data waits.
     pub(crate) fn transmit<O: Observer>(
         &mut self,
         cx: &mut StackCx<'_, O>,
@@ -198,7 +198,7 @@ impl Stack {
         false
     }
 
-    /// Up to `burst` frames of one endpoint; how many, and whether more wait.
+    /// Transmits up to `burst` frames of one endpoint; returns their number, and whether more wait.
     #[inline]
     fn transmit_from<O: Observer>(
         &mut self,
@@ -224,7 +224,7 @@ impl Stack {
         (burst, true)
     }
 
-    /// Offers the frame in `self.tx` to the device; keeps it when the device has no room.
+    /// Offers the frame in `self.tx` to the device; keeps it if the device has no room.
     fn hand_over(
         &mut self,
         header_len: usize,
@@ -261,9 +261,9 @@ impl Stack {
         true
     }
 
-    /// Says whether the device refuses packets from now on: it drops them and says so, other than one that is full and will
-    /// take them later. Connections hand it nothing: those whose configuration has `retries.refused` keep their data, the others take
-    /// theirs for sent. The stack's own replies are handed to the device, which is to drop them.
+    /// Sets whether the device rejects packets from now on: it drops them and reports that, unlike a full device, which will take
+    /// them later. Connections pass nothing to it: those whose configuration has `retries.refused` keep their data, the others
+    /// count theirs as sent. The stack's own replies are passed to the device, which is to drop them.
     pub fn set_device_refuses(&mut self, refuses: bool) {
         if refuses != self.refuses {
             self.refuses = refuses;
@@ -282,7 +282,7 @@ impl Stack {
         }
     }
 
-    /// After anything happened to an endpoint: its events and its deadline.
+    /// Updates an endpoint's events and deadline after any change.
     #[inline]
     pub(super) fn after_call(&mut self, index: u32) {
         let Some(slot) = self.slots.at(index) else { return };
@@ -311,11 +311,11 @@ impl Stack {
         }
     }
 
-    /// Frees an endpoint that is over, once no application expects to hear of it.
+    /// Frees an endpoint that has ended, once no application expects events of it.
     pub(super) fn free_if_over(&mut self, index: u32) {
         let Some(slot) = self.slots.at(index) else { return };
         let silent = slot.endpoint.state() == State::Closed && !slot.ready && !slot.endpoint.wants_to_send();
-        // A passive connection that was never established has no application to release it.
+        // No application will release a passive connection that was never established.
         let unwanted = slot.released || matches!(slot.admission, Admission::Embryonic(_));
         if silent && unwanted {
             self.drop_slot(index);
@@ -337,7 +337,7 @@ fn ends_handshake(repr: &TcpRepr) -> bool {
     repr.ack.is_some() && !repr.flags.contains(Flags::RST) && !repr.flags.contains(Flags::SYN)
 }
 
-/// Frames one endpoint may send before the next one's turn.
+/// Frames that one endpoint may send before the next one's turn.
 const BURST: usize = 64;
 
 //= specs/rfc9293.md#segments
@@ -345,7 +345,7 @@ const BURST: usize = 64;
 fn checksum_holds(frame: &RxFrame<'_>) -> bool {
     match frame.payload {
         Payload::Bytes(bytes) => checksum::verify(frame.header, bytes),
-        // A described payload has no bytes that could have been corrupted.
+        // A described payload has no bytes that could be corrupted.
         Payload::Pattern { .. } => true,
     }
 }

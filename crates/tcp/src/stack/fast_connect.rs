@@ -37,12 +37,12 @@ impl fmt::Display for FastOpenError {
 impl core::error::Error for FastOpenError {}
 
 impl Stack {
-    /// Makes and checks cookies with these keys from now on, for every listener without keys of its own.
+    /// Makes and checks cookies with these keys from now on, for every listener without its own keys.
     pub fn set_fast_open_keys(&mut self, keys: FastOpenKeys) {
         self.fast_open.keys = keys;
     }
 
-    /// Gives a listener keys of its own, or takes them back. Without effect where no socket listens.
+    /// Gives a listener its own keys, or removes them. No effect where no socket listens.
     pub fn set_fast_open_keys_of(&mut self, on: impl Into<ListenOn>, keys: Option<FastOpenKeys>) {
         if let Some(listener) = self.listeners.get_mut(&on.into()) {
             listener.fast_open.keys = keys;
@@ -60,16 +60,16 @@ impl Stack {
         cfg.fastopen.client != FastOpenClient::Off && self.fast_open.plan(&cfg.fastopen, remote, u16::MAX, now).1 > 0
     }
 
-    /// Lets the SYN of a connection that was opened at this very moment, without a turn since, carry data: as much of `data`
-    /// as fits, for which a cookie of the server is needed. Without one, the SYN asks for it and carries nothing; an empty
-    /// `data` lets it carry the cookie alone.
+    /// Lets the SYN of a connection that was just opened, without a turn since, carry data: as much of `data` as fits, if a
+    /// cookie of the server is cached. Without one, the SYN requests it and carries no data; an empty `data` makes it carry the
+    /// cookie alone.
     ///
-    /// Returns how many bytes were taken. The rest is for [`Self::write`]. What was taken arrives also when the peer takes
-    /// no data from SYNs, after the handshake. It may arrive twice at an application whose server forgets what it answered
-    /// (RFC 7413 §6): it has to bear that.
+    /// Returns how many bytes were accepted. Pass the rest to [`Self::write`]. The accepted bytes also arrive, after the
+    /// handshake, if the peer takes no data from SYNs. They may arrive twice at an application whose server has lost its state
+    /// (RFC 7413 §6): it has to tolerate that.
     ///
     /// # Errors
-    /// The configuration does not allow it, or the SYN has left.
+    /// If the configuration does not allow it, or the SYN has left.
     pub fn fast_open<O: Observer>(
         &mut self,
         cx: &mut StackCx<'_, O>,
@@ -89,7 +89,7 @@ impl Stack {
     /// [`Self::connect`] and [`Self::fast_open`] in one.
     ///
     /// # Errors
-    /// As for both. When Fast Open is off, no connection is opened.
+    /// As for both. If Fast Open is off, no connection is opened.
     pub fn connect_with_data<O: Observer>(
         &mut self,
         cx: &mut StackCx<'_, O>,
@@ -105,7 +105,7 @@ impl Stack {
         Ok((conn, taken))
     }
 
-    /// What a listener answers a SYN. Counts the connection as pending if it may go ahead.
+    /// Returns a listener's answer to a SYN. Counts the connection as pending if it may send early.
     pub(super) fn answer_fast_open(
         &mut self,
         on: ListenOn,
@@ -126,7 +126,7 @@ impl Stack {
         answer
     }
 
-    /// A connection has news of Fast Open.
+    /// Handles a connection's Fast Open news.
     #[cold]
     pub(super) fn on_fast_open_news(&mut self, index: u32, news: FastOpenNews) {
         let Some(slot) = self.slots.at(index) else { return };

@@ -1,15 +1,15 @@
-//! Fast Open for a whole stack (RFC 7413): cookies that are given and checked, cookies that were got, and when not to try.
+//! Fast Open for a whole stack (RFC 7413): cookies issued and checked, cookies received, and when not to try.
 //!
-//! A server's cookie is a keyed hash of both addresses (§4.1.2), so that nothing is kept per client; a key that was replaced
-//! is still believed, and answered with a new cookie. A listener counts the connections that went ahead of their handshake;
-//! one that was reset meanwhile counts for another minute, or a forger could reset what it forged and go on (§5.1).
+//! A server's cookie is a keyed hash of both addresses (§4.1.2), so that it stores nothing per client; cookies of a replaced key
+//! are still accepted, and answered with a new cookie. A listener counts the connections with early data; one that was reset
+//! meanwhile counts for another minute, or a forger could reset its forged connections and continue (§5.1).
 //!
-//! A client keeps one cookie for each server address, with the server's segment size (§4.1.3). A server that does not answer
-//! the request is asked once by the experimental option, then by the assigned one again.
+//! A client keeps one cookie per server address, with the server's segment size (§4.1.3). If a server does not answer the
+//! request, the client asks once with the experimental option, then with the assigned one again.
 //!
 //! Deviations:
-//! * The cache does not distinguish ports, and a server that does not take data is tried again (§4.1.3.1 would remember
-//!   that for each port): what is lost by trying is what a handshake costs anyway.
+//! * The cache does not distinguish ports, and a server that does not accept data is tried again (§4.1.3.1 would store that per
+//!   port): a failed attempt costs no more than a normal handshake.
 
 use super::isn::sip_hash;
 use crate::config::{FastOpenClient, FastOpenConfig, FastOpenServer};
@@ -19,35 +19,35 @@ use core::net::IpAddr;
 use std::collections::{BTreeMap, VecDeque};
 use wire::{Cookie, FastOpen, FastOpenKind};
 
-/// Servers that are remembered at most; the one not heard of for longest goes first.
+/// Maximum number of cached servers; the one not heard of for longest is evicted first.
 const SERVERS_MAX: usize = 1024;
 
-/// Bytes of a SYN that data leaves to options: as many as a header can hold, since boxes on the path may add some.
+/// Bytes of a SYN reserved for options: the maximum of a header, because middleboxes may add some.
 const OPTION_SPACE: u16 = 40;
 
-/// What server cookies are made with.
+/// The keys of server cookies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FastOpenKeys {
     /// The key new cookies are made with; unpredictable on a real host.
     pub current: [u8; 16],
-    /// The key before it, whose cookies are still believed.
+    /// The previous key, whose cookies are still accepted.
     pub previous: Option<[u8; 16]>,
 }
 
-/// A stack's part in Fast Open.
+/// A stack's Fast Open state.
 #[derive(Debug)]
 pub(super) struct FastOpenStack {
     pub keys: FastOpenKeys,
     servers: BTreeMap<IpAddr, Server>,
-    /// Counts what is learnt, for the age of an entry.
+    /// Counts updates, for the age of an entry.
     lessons: u64,
     /// No more data in SYNs before this moment, ...
     paused_until: Instant,
-    /// ... for so many silences without a success between.
+    /// ... after this many silences without a success between them.
     pub silences: u32,
 }
 
-/// What is remembered of a server.
+/// What is cached about a server.
 #[derive(Clone, Copy, Debug)]
 struct Server {
     cookie: Option<FastOpen>,
@@ -61,9 +61,9 @@ struct Server {
 enum Asked {
     /// As usual, or not at all.
     Usual,
-    /// In vain: the next time by the experimental option.
+    /// Without success: next time with the experimental option.
     InVain,
-    /// In vain by that, too.
+    /// Without success, with the experimental option too.
     TwiceInVain,
 }
 
@@ -71,9 +71,9 @@ enum Asked {
 #[derive(Debug, Default)]
 pub(super) struct FastOpenListener {
     pub keys: Option<FastOpenKeys>,
-    /// Connections that went ahead of their handshake, those included that were reset in the last minute.
+    /// Connections with early data, including those that were reset in the last minute.
     pub pending: u32,
-    /// When the latter count no more, oldest first.
+    /// When the latter stop counting, oldest first.
     pub resets: VecDeque<Instant>,
 }
 
@@ -82,7 +82,7 @@ impl FastOpenListener {
     //# No more connections go ahead of their handshake at once than a limit says.
     //= specs/rfc7413.md#server
     //# A connection that was reset counts as pending for a while.
-    /// Whether one connection more may go ahead.
+    /// Returns whether one more connection may send early.
     pub fn has_room(&mut self, now: Instant, pending_max: u32) -> bool {
         if self.pending >= pending_max && self.resets.front().is_some_and(|until| *until <= now) {
             self.resets.pop_front();
@@ -93,15 +93,15 @@ impl FastOpenListener {
 }
 
 impl FastOpenStack {
-    /// Forgets every server, and every pause.
+    /// Clears the cache of servers, and every pause.
     pub fn forget(&mut self) {
         self.servers.clear();
         (self.paused_until, self.silences) = (Instant::ZERO, 0);
     }
 
-    /// `secret` keys the cookies until another key is set.
+    /// Creates the state; `secret` keys the cookies until another key is set.
     pub fn new(secret: [u64; 2]) -> Self {
-        // Not the key of the sequence numbers, or either would reveal something about the other.
+        // A different key from that of the sequence numbers, or either would reveal something about the other.
         let half = |label| sip_hash(secret, &[label]);
         let mut current = [0; 16];
         current[..8].copy_from_slice(&half(0x0f05).to_le_bytes());
@@ -119,7 +119,7 @@ impl FastOpenStack {
     //# The client keeps the newest cookie of a server, and the segment size that came with it.
     //= specs/rfc7413.md#client
     //# A cookie that nobody asked for is not kept.
-    /// A server's SYN-ACK has arrived.
+    /// Learns from a server's SYN-ACK.
     pub fn learn(&mut self, from: IpAddr, mss: u16, option: Option<FastOpen>, answers: Answers) {
         self.lessons += 1;
         if !self.servers.contains_key(&from) && self.servers.len() >= SERVERS_MAX {
@@ -142,7 +142,7 @@ impl FastOpenStack {
     //# A client without a cookie asks for one, and sends no data with the SYN.
     //= specs/rfc7413.md#client
     //# With a cookie, the SYN carries it, and no more data than the server's segment size allows.
-    /// What a SYN to `server` carries: the option, and how much data at most for an own segment size of `own_mss`.
+    /// Returns what a SYN to `server` carries: the option, and the limit of data for an own segment size of `own_mss`.
     pub fn plan(&self, config: &FastOpenConfig, server: IpAddr, own_mss: u16, now: Instant) -> (Option<FastOpen>, u16) {
         let known = self.servers.get(&server);
         let room = known.map_or(own_mss, |known| known.mss.min(own_mss)).saturating_sub(OPTION_SPACE);
@@ -162,7 +162,7 @@ impl FastOpenStack {
 
     //= specs/rfc7413.md#client
     //# Fast Open is not tried for a while on a path on which it failed.
-    /// A connection that tried was answered by silence: the path may swallow what it does not know.
+    /// Handles silence after an attempt: the path may drop segments with an unknown option.
     pub fn on_silence(&mut self, config: &FastOpenConfig, at: Instant) {
         if let Some(first) = config.pause {
             self.paused_until = at + first.scale(1 << self.silences.min(6), 1);
@@ -200,7 +200,7 @@ fn v6_bytes(ip: IpAddr) -> [u8; 16] {
 //# Cookies of a secret that was replaced are believed for a while, and replaced.
 //= specs/rfc7413.md#server
 //# A request for a cookie, and a cookie that is not valid, are answered with a valid one, and the data is left.
-/// What to answer a SYN that carries `offer` to a listener that allows Fast Open.
+/// Returns the answer to a SYN that carries `offer` to a listener that allows Fast Open.
 pub(super) fn answer(
     server: FastOpenServer,
     keys: &FastOpenKeys,

@@ -16,7 +16,7 @@ impl Stack {
     //# What ICMP reports is acted on.
     //= specs/rfc5927.md#validity
     //# An error about a segment that is not in flight is dropped and counted.
-    /// Takes in a frame that is not a TCP segment. Returns whether it was an ICMP message.
+    /// Processes a frame that is not a TCP segment. Returns whether it was an ICMP message.
     #[cold]
     pub(super) fn handle_icmp<O: Observer>(&mut self, frame: &RxFrame<'_>, obs: &mut O) -> bool {
         let notice = match wire::icmp::parse(frame.header) {
@@ -52,7 +52,7 @@ impl Stack {
         true
     }
 
-    /// What a connection has learned of its path serves the next one to the same host.
+    /// Caches what a connection has learned about its path for the next one to the same host.
     pub(super) fn remember_path(&mut self, index: u32) {
         let Some(slot) = self.slots.at(index) else { return };
         if let Some(learned) = slot.endpoint.take_path_news() {
@@ -66,12 +66,12 @@ impl Stack {
         Host { guards: self.guards, bursts, refuses: self.refuses, path: self.paths.get(remote, now) }
     }
 
-    /// Bytes of the largest packet that the path of a connection takes, as far as routers have said.
+    /// Returns the largest packet on a connection's path according to routers, in bytes.
     pub fn path_mtu(&self, conn: Conn) -> Option<u16> {
         self.endpoint(conn).map(Endpoint::path_mtu)
     }
 
-    /// The last trouble that the network reported on the path of a connection, until something was acknowledged.
+    /// Returns the last error that the network reported on a connection's path, until data was acknowledged.
     pub fn soft_error(&self, conn: Conn) -> Option<IcmpError> {
         self.endpoint(conn).and_then(Endpoint::soft_error)
     }

@@ -21,9 +21,9 @@ impl IsnGenerator {
     //# The clock ticks once every four microseconds.
     //= specs/rfc9293.md#opening
     //# Initial sequence numbers follow a clock.
-    /// What a connection counts from that opens now.
+    /// Returns the starting numbers of a connection that opens now.
     pub fn numbering(&self, tuple: &FourTuple, now: Instant) -> Numbering {
-        // Truncation is meant: the clock wraps every 4.77 hours (RFC 9293 §3.4.1).
+        // Truncation is intended: the clock wraps every 4.77 hours (RFC 9293 §3.4.1).
         let clock = (now.as_nanos() / 4_000) as u32;
         let hash = self.hash(tuple);
         // The other half of the hash: timestamps reveal nothing about the sequence numbers.
@@ -40,7 +40,7 @@ impl IsnGenerator {
     }
 }
 
-/// Addresses and ports as a hash takes them.
+/// Returns addresses and ports as words for a hash.
 pub(super) fn words(tuple: &FourTuple) -> [u64; 5] {
     let address = |ip: IpAddr| match ip {
         IpAddr::V4(v4) => u128::from(v4.to_bits()),

@@ -18,11 +18,11 @@ use wire::IpRepr;
 impl Stack {
     //= specs/rfc9293.md#opening
     //# A passive open does not disturb connections that stand, those on its own port included.
-    /// Accepts connections on a port, at one address or at all, configured by `cfg`. Of two listeners on a port, the one
-    /// with an address goes first. `backlog` is how many connections may wait for [`Self::accept`], less one.
+    /// Accepts connections on a port, at one address or at all, configured by `cfg`. Of two listeners on a port, the one with an
+    /// address takes precedence. `backlog` is the number of connections that may wait for [`Self::accept`], minus one.
     ///
     /// # Errors
-    /// Port zero, or a place that is listened on already.
+    /// For port zero, or an address and port with a listener.
     pub fn listen(&mut self, on: impl Into<ListenOn>, backlog: u32, cfg: &ValidConfig) -> Result<(), ListenError> {
         let on = on.into();
         if on.port == 0 {
@@ -45,8 +45,8 @@ impl Stack {
         }
     }
 
-    /// Ends a listener. Its connections that the application has not taken are reset; those it has taken go on. A handshake
-    /// under way is forgotten: what the peer still sends for it is refused like anything for a port without a listener.
+    /// Ends a listener. Its connections that the application has not accepted are reset; accepted ones continue. Pending
+    /// handshakes are dropped: later segments for them get a reset like any for a port without a listener.
     pub fn unlisten<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, on: impl Into<ListenOn>) {
         let on = on.into();
         self.listeners.remove(&on);
@@ -71,12 +71,12 @@ impl Stack {
         }
     }
 
-    /// How many connections wait to be taken.
+    /// Returns how many connections wait to be accepted.
     pub fn waiting(&self, on: impl Into<ListenOn>) -> u32 {
         self.listeners.get(&on.into()).map_or(0, |listener| listener.waiting)
     }
 
-    /// Which listener answers a SYN to this address and port.
+    /// Returns which listener answers a SYN to this address and port.
     pub(super) fn listener_for(&self, tuple: &FourTuple) -> Option<(ListenOn, &Listener)> {
         let on = ListenOn { port: tuple.local_port, address: Some(tuple.local) };
         let mut places = [on, ListenOn { address: None, ..on }].into_iter();
@@ -85,7 +85,7 @@ impl Stack {
 
     //= specs/rfc9293.md#resets
     //# In LISTEN an ACK is answered with a reset, and what has neither SYN nor RST is dropped.
-    /// A segment without a connection: a SYN for a listener, or refused.
+    /// Handles a segment without a connection: a SYN for a listener, or one to reject.
     #[cold]
     pub(super) fn handle_stranger<O: Observer>(
         &mut self,
@@ -104,7 +104,7 @@ impl Stack {
             if self.take_cookie(on, tuple, at, ip, segment, obs) {
                 return;
             }
-            // RFC 9293 §3.10.7.2: in LISTEN an ACK is answered with a reset, whatever else has no SYN is dropped.
+            // RFC 9293 §3.10.7.2: in LISTEN a reset answers an ACK, and other segments without SYN are dropped.
             self.counters.no_connection += 1;
             if repr.ack.is_some() {
                 self.refuse(at, ip, repr, segment.payload.len());
@@ -127,7 +127,7 @@ impl Stack {
         }
     }
 
-    /// A SYN for a connection in TIME-WAIT: whether it began the next one.
+    /// Handles a SYN for a connection in TIME-WAIT: returns whether it began the next one.
     #[cold]
     pub(super) fn begin_next<O: Observer>(
         &mut self,
@@ -137,7 +137,7 @@ impl Stack {
         obs: &mut O,
     ) -> bool {
         let Some(tuple) = self.slots.at(index).map(|slot| slot.endpoint.tuple()) else { return false };
-        // The memory is that of the connection which ends.
+        // The ending connection frees the memory for it.
         let opens = |own: &Listener| own.answer_to_syn(&self.guards, false) == AnswerToSyn::Connection;
         let Some((on, listener)) = self.listener_for(&tuple).filter(|(_, own)| opens(own)) else { return false };
         let cfg = listener.cfg.clone();
@@ -156,7 +156,7 @@ impl Stack {
 
     //= specs/rfc9293.md#time-wait
     //# A SYN may begin the next connection in TIME-WAIT, which its timestamp decides where both have timestamps.
-    /// Ends a connection's TIME-WAIT for the sake of the next one, if it may.
+    /// Ends a connection's TIME-WAIT in favour of the next one, if it may.
     pub(super) fn end_time_wait<O: Observer>(
         &mut self,
         index: u32,
@@ -209,7 +209,7 @@ impl Stack {
         self.recount(index);
     }
 
-    /// One connection more, or less, stands in a listener's queue, if its listener still exists.
+    /// Counts one connection more, or less, in a listener's queue, if the listener still exists.
     pub(super) fn count_admission(&mut self, admission: Admission, more: i32) {
         let (Admission::Embryonic(on) | Admission::Waiting(on)) = admission else { return };
         if let Some(listener) = self.listeners.get_mut(&on) {

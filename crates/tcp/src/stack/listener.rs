@@ -1,9 +1,9 @@
-//! Listeners (RFC 9293 §3.10.1, passive OPEN): who answers a SYN, and how many connections may wait.
+//! Listeners (RFC 9293 §3.10.1, passive OPEN): which one answers a SYN, and how many connections may wait.
 //!
-//! A listener has two queues. Handshakes under way stand in the SYN queue; established connections that the application has
-//! not taken stand in the accept queue. Each takes one connection more than the backlog says, as the socket interface has
-//! always counted it, so that a backlog of zero lets one connection through. A full accept queue answers no SYN and
-//! lets no handshake end: the last ACK is ignored, and the repeated SYN-ACK asks for it again later.
+//! A listener has two queues. Pending handshakes are in the SYN queue; established connections that the application has not
+//! accepted are in the accept queue. Each holds one connection more than the backlog, as the socket interface has always counted
+//! it, so that a backlog of zero lets one connection through. With a full accept queue the listener answers no SYN and completes
+//! no handshake: it ignores the last ACK, and the repeated SYN-ACK asks for it again later.
 
 use super::fastopen::FastOpenListener;
 use crate::config::{GuardConfig, SynCookies, SynFin, ValidConfig};
@@ -33,26 +33,26 @@ impl From<SocketAddr> for ListenOn {
     }
 }
 
-/// What a stack keeps for a listener.
+/// State that a stack keeps for a listener.
 #[derive(Debug)]
 pub(super) struct Listener {
     pub cfg: ValidConfig,
     pub backlog: u32,
-    /// Handshakes under way.
+    /// Pending handshakes.
     pub embryonic: u32,
-    /// Established connections that the application has not taken.
+    /// Established connections that the application has not accepted.
     pub waiting: u32,
     /// When a SYN was last answered with a cookie.
     pub cookie_at: Option<Instant>,
     pub fast_open: FastOpenListener,
 }
 
-/// What a SYN is answered with.
+/// How to answer a SYN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AnswerToSyn {
     /// A connection, which sends its SYN-ACK.
     Connection,
-    /// A SYN-ACK that is all there is.
+    /// Only a SYN-ACK, without state.
     Cookie,
     /// Nothing: the peer tries again.
     Nothing,
@@ -63,7 +63,7 @@ impl Listener {
     pub fn cookies(&self, guards: &GuardConfig) -> SynCookies {
         self.cfg.handshake.cookies.unwrap_or(guards.cookies)
     }
-    /// `memory_full` says that a connection fits only in the place of others.
+    /// Decides how to answer a SYN; `memory_full` means that a connection fits only in the place of others.
     pub fn answer_to_syn(&self, guards: &GuardConfig, memory_full: bool) -> AnswerToSyn {
         match (self.accept_queue_full(), self.syn_queue_full(), self.cookies(guards)) {
             (true, _, _) | (_, true, SynCookies::Off) => AnswerToSyn::Nothing,
@@ -72,7 +72,7 @@ impl Listener {
             (_, false, _) => AnswerToSyn::Connection,
         }
     }
-    /// Whether a SYN gets no answer because of the FIN that it carries.
+    /// Returns whether a SYN gets no answer because it carries a FIN.
     pub fn drops(&self, syn: &TcpRepr) -> bool {
         self.cfg.handshake.syn_fin == SynFin::Dropped && syn.flags.contains(Flags::FIN)
     }
@@ -86,7 +86,7 @@ impl Listener {
     }
 }
 
-/// Whether a segment asks for a connection.
+/// Returns whether a segment requests a connection.
 pub(super) fn is_syn(repr: &TcpRepr) -> bool {
     repr.flags.contains(Flags::SYN) && !repr.flags.contains(Flags::RST) && repr.ack.is_none()
 }

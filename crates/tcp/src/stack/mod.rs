@@ -1,6 +1,6 @@
-//! One shard of a host: endpoints, listeners, demultiplexing, and what a driver calls through [`crate::turn`].
+//! One shard of a host: endpoints, listeners, demultiplexing, and the driver's interface through [`crate::turn`].
 //!
-//! A stack is owned by one driver and shares nothing. Several run side by side, flows spread by hash of their addresses.
+//! A stack has one driver and shares nothing. Several run side by side, with flows spread by a hash of their addresses.
 
 mod api;
 mod budget;
@@ -47,7 +47,7 @@ use std::collections::{BTreeMap, VecDeque};
 use timers::DeadlineHeap;
 use wire::{IpRepr, MAX_HEADER, Malformed, TcpRepr};
 
-/// What a stack is made from.
+/// The settings of a stack.
 #[derive(Clone, Debug)]
 pub struct StackConfig {
     /// Its own addresses, of either version.
@@ -56,7 +56,7 @@ pub struct StackConfig {
     pub device: DeviceCaps,
     /// Key of the initial sequence numbers (RFC 6528); unpredictable on a real host.
     pub isn_secret: [u64; 2],
-    /// Bounds of what strangers can cause.
+    /// Bounds on what strangers can cause.
     pub guards: GuardConfig,
 }
 
@@ -65,20 +65,20 @@ pub struct StackConfig {
 pub struct DeviceCaps {
     /// Largest IP packet, bytes.
     pub mtu: u16,
-    /// Who fills the TCP checksum.
+    /// Whether stack or device fills in the TCP checksum.
     pub checksum: TxChecksum,
-    /// Who cuts a large frame into segments.
+    /// Whether stack or device cuts a large frame into segments.
     pub segmentation: Segmentation,
 }
 
-/// Who fills the TCP checksum of what leaves.
+/// Which part fills in the TCP checksum of outgoing frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TxChecksum {
     /// The stack.
     Compute,
-    /// The device; the stack puts the pseudo-header sum into the field.
+    /// The device; the stack puts the sum of the pseudo-header into the field.
     Device,
-    /// Neither: bytes cannot be corrupted, and no receiver checks.
+    /// Neither: the path cannot corrupt bytes, and no receiver checks.
     Unneeded,
 }
 
@@ -94,11 +94,11 @@ pub enum Segmentation {
     },
 }
 
-/// Something the application may want to act on.
+/// An event that the application may want to handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StackEvent {
-    /// A listener has a new, established connection; its own events follow. It waits in the accept queue until
-    /// [`Stack::accept`] takes it.
+    /// A listener has a new, established connection; its own events follow. It waits in the accept queue until [`Stack::accept`]
+    /// is called.
     Accepted {
         /// The connection.
         conn: Conn,
@@ -114,12 +114,12 @@ pub enum StackEvent {
     },
 }
 
-/// Why a port cannot be listened on.
+/// Why a stack cannot listen on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListenError {
     /// Port zero.
     ZeroPort,
-    /// The same address and port are listened on already.
+    /// The address and port already have a listener.
     InUse,
 }
 
@@ -155,22 +155,22 @@ impl fmt::Display for ConnectError {
 }
 impl core::error::Error for ConnectError {}
 
-/// What happened to frames that reached no connection, and other totals.
+/// Counts of frames that reached no connection, and other totals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StackCounters {
     /// Frames received.
     pub frames_received: u64,
     /// Frames handed to the device and accepted by it.
     pub frames_sent: u64,
-    /// Frames that were no packets, the last reason kept for people.
+    /// Frames that were not valid packets.
     pub malformed: u64,
     /// The last reason.
     pub last_malformed: Option<Malformed>,
     /// Frames with a wrong TCP checksum (RFC 9293 MUST-3: silently dropped).
     pub bad_checksum: u64,
-    /// Frames for other addresses, or from impossible ones.
+    /// Frames for other addresses, or from invalid ones.
     pub not_ours: u64,
-    /// Segments for ports without a connection or listener; answered with a reset unless they are one.
+    /// Segments for ports without a connection or listener; answered with a reset unless they are resets.
     pub no_connection: u64,
     /// SYNs, and ACKs that would have ended a handshake, ignored because a listener's queue was full.
     pub backlog_full: u64,
@@ -180,15 +180,15 @@ pub struct StackCounters {
     pub cookies_sent: u64,
     /// Cookies that came back and became connections.
     pub cookies_taken: u64,
-    /// ICMP errors about segments of ours that were taken.
+    /// ICMP errors about our segments that were accepted.
     pub icmp: u64,
     /// ICMP errors about segments that were not in flight (RFC 5927 §4).
     pub icmp_out_of_window: u64,
-    /// ICMP messages that concern no connection, or cannot be read.
+    /// ICMP messages that concern no connection, or are malformed.
     pub icmp_ignored: u64,
 }
 
-/// A frame the device had no room for, kept with its bytes: what it refers to may be gone by the next turn.
+/// A frame that the device had no room for, kept with its bytes: the data it refers to may be gone by the next turn.
 #[derive(Debug)]
 struct Held {
     header: [u8; MAX_HEADER],
@@ -223,24 +223,24 @@ pub struct Stack {
     eventful: VecDeque<u32>,
     /// Resets and SYN-ACKs for segments without a connection.
     replies: VecDeque<(IpRepr, TcpRepr)>,
-    /// Up to when the resets that were sent use up their allowance.
+    /// Until when the allowance for resets is used up.
     resets_until: Instant,
     budget: Budget,
     guarded: GuardCounters,
     held: Option<Held>,
-    /// The device refuses packets.
+    /// The device rejects packets.
     refuses: bool,
     tx: TxBuf,
     scratch: Vec<u8>,
     paths: PathCache,
-    /// Where the search for a local port begins, from the front of the range.
+    /// Where the search for a local port starts, from the front of the range.
     next_port: u32,
     fast_open: FastOpenStack,
     counters: StackCounters,
 }
 
 impl Stack {
-    /// A stack without connections. `rng` feeds port choice and every connection's own stream.
+    /// Creates a stack without connections. `rng` feeds the choice of ports and every connection's own stream.
     pub fn new(cfg: StackConfig, rng: Rng) -> Self {
         let tso_max_bytes = match cfg.device.segmentation {
             Segmentation::Off => 0,
@@ -275,15 +275,15 @@ impl Stack {
     }
 }
 
-/// Steps that the local port moves on at most from one connection to the next: RFC 6056 §3.3.5 proposes this number.
+/// Maximum steps between the local ports of successive connections: RFC 6056 §3.3.5 proposes this number.
 const PORT_STEPS_MAX: u64 = 500;
 
-/// Which of its addresses and ports a stack opens a connection from.
+/// The local addresses and ports from which a stack may open a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalEnd {
     /// The address; `None` for the first of the remote address's version.
     pub address: Option<IpAddr>,
-    /// The ports to choose from; one of which the application has decided on is a range by itself.
+    /// The ports to choose from; a port that the application has chosen is a range of one.
     pub ports: RangeInclusive<u16>,
 }
 

@@ -5,10 +5,10 @@ use base::Instant;
 use core::net::IpAddr;
 use std::collections::BTreeMap;
 
-/// Hosts whose path MTU is remembered; beyond it the word that expires first is forgotten.
+/// Maximum number of hosts with a cached path MTU; beyond it the entry that expires first is evicted.
 const REMEMBERED: usize = 1024;
 
-/// Path MTUs by host, for connections to come (RFC 1191 §6.2).
+/// Path MTUs by host, for later connections (RFC 1191 §6.2).
 #[derive(Debug, Default)]
 pub(super) struct PathCache {
     paths: BTreeMap<IpAddr, LearnedMtu>,

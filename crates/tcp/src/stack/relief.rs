@@ -1,5 +1,5 @@
-//! How a stack keeps within its guards: what each connection holds is counted after every call, and the oldest holders are evicted when
-//! a bound is exceeded. [`super::budget`] keeps the books and says in which order.
+//! How a stack stays within its guards: after every call it counts what each connection holds, and when a limit is exceeded it
+//! evicts the oldest holders. [`super::budget`] keeps the counts and decides the order.
 
 use super::budget::{CONNECTION_BYTES, Expendable, GuardCounters, GuardedUsage, REPLY_BYTES};
 use super::slots::{Admission, Slot};
@@ -21,7 +21,7 @@ impl Slot {
             (false, _) => return (received, None),
             (true, _) => {}
         }
-        // What an application writes is its own affair until it has gone.
+        // Written data is the application's responsibility until the application has gone.
         let held = received + self.endpoint.send_memory();
         match self.endpoint.state() {
             State::Closed => (held, None),
@@ -33,8 +33,8 @@ impl Slot {
 }
 
 impl Slot {
-    /// Whether a segment or a call may have changed what the budget has to know. Roles change with the release of a
-    /// connection, after which this is always so, and with its admission, which counts by itself.
+    /// Returns whether a segment or a call may have changed the budget's input. Roles change when a connection is released, after
+    /// which this is always true, and when its admission changes, which is counted separately.
     #[inline]
     pub(super) fn has_changed(&self) -> bool {
         self.released || self.endpoint.received_memory() != self.share.held
@@ -48,7 +48,7 @@ impl Slot {
 }
 
 impl Stack {
-    /// Counts what a connection holds, after it has changed.
+    /// Updates what a connection holds after a change.
     pub(super) fn recount(&mut self, index: u32) {
         let connections = self.slots.len();
         let Some(slot) = self.slots.at(index) else { return };
@@ -74,7 +74,7 @@ impl Stack {
         self.budget.count(Expendable::TimeWait) > time_wait_max as usize || self.budget.orphans() > orphans_max as usize
     }
 
-    /// A call has freed memory: the window that was held back by `before` opens at once.
+    /// Opens the window at once after a call has freed memory; `before` was the limit before the call.
     pub(super) fn reopen_if_freed(&mut self, conn: Conn, before: Bytes) {
         let now = self.budget.window_max();
         if now > before
@@ -88,7 +88,7 @@ impl Stack {
         }
     }
 
-    /// An orphan has an entry in the deadline heap no later than the end of its time.
+    /// Ensures that an orphan has an entry in the deadline heap no later than the end of its time.
     pub(super) fn await_release(&mut self, index: u32) {
         let Some(slot) = self.slots.at(index) else { return };
         if slot.release_until < slot.scheduled {
@@ -97,7 +97,7 @@ impl Stack {
         }
     }
 
-    /// Evicts the oldest holders until every bound holds, or nothing is left to evict.
+    /// Evicts the oldest holders until every limit holds, or nothing is left to evict.
     #[cold]
     pub(super) fn relieve<O: Observer>(&mut self, now: Instant, obs: &mut O) {
         while self.budget.count(Expendable::TimeWait) > self.guards.time_wait_max as usize {
@@ -116,7 +116,7 @@ impl Stack {
         self.budget.settle();
     }
 
-    /// Whether a connection more fits, after the expendable ones have made room.
+    /// Returns whether one more connection fits after evicting the expendable ones.
     pub(super) fn has_memory_for_connection<O: Observer>(&mut self, now: Instant, obs: &mut O) -> bool {
         self.evict_for(CONNECTION_BYTES, now, obs);
         let fits = !self.budget.refuses(CONNECTION_BYTES);
@@ -124,7 +124,7 @@ impl Stack {
         fits
     }
 
-    /// Whether `bytes` of data fit, after everything that can be evicted has made room.
+    /// Returns whether `bytes` of data fit after evicting everything that can be evicted.
     #[cold]
     pub(super) fn has_memory_for_data<O: Observer>(&mut self, bytes: usize, now: Instant, obs: &mut O) -> bool {
         if bytes == 0 {
@@ -143,7 +143,7 @@ impl Stack {
 
     /// Evicts expendable connections until `more` bytes fit, or none is left.
     fn evict_for<O: Observer>(&mut self, more: u64, now: Instant, obs: &mut O) {
-        // Memory of connections that are over and only wait for their reset to leave.
+        // Memory of connections that have ended and only wait for their reset to leave.
         let mut leaving = 0;
         while self.budget.refuses_beyond(more, leaving) {
             let Some(role) = Expendable::ORDER.into_iter().find(|role| self.budget.count(*role) > 0) else { break };
@@ -155,7 +155,7 @@ impl Stack {
         }
     }
 
-    /// The stack has a connection more.
+    /// Adds a connection to the stack.
     pub(super) fn admit(&mut self, endpoint: Endpoint, rng: Rng, id: ConnId, admission: Admission) -> Conn {
         let conn = self.slots.insert(endpoint, rng, id, admission);
         self.budget.charge(0, CONNECTION_BYTES, self.slots.len());
@@ -174,8 +174,8 @@ impl Stack {
                 self.abort_at(index, now, obs);
             }
             Expendable::Embryonic => {
-                // Its peer hears nothing, as when the SYN had found no room, and a cookie may answer its next SYN. One that has
-                // our SYN-ACK already acknowledges it, and is reset.
+                // The peer is not notified, as if the SYN had found no room; a cookie may answer its next SYN. A peer that
+                // already has our SYN-ACK acknowledges it, and is reset.
                 self.guarded.embryonic_evicted += 1;
                 self.drop_slot(index);
             }
@@ -183,7 +183,7 @@ impl Stack {
         }
     }
 
-    /// Ends a connection that no application owns, with a reset where the peer has to hear of it.
+    /// Ends a connection that no application owns, with a reset if the peer has to be notified.
     pub(super) fn reset_orphan<O: Observer>(&mut self, index: u32, now: Instant, obs: &mut O) {
         self.guarded.orphans_reset += 1;
         self.abort_at(index, now, obs);
@@ -209,7 +209,7 @@ impl Stack {
         self.recount(index);
     }
 
-    /// Queues a segment that answers one without a connection.
+    /// Queues a segment in reply to one without a connection.
     pub(super) fn reply(&mut self, ip: IpRepr, repr: TcpRepr) {
         if self.replies.len() >= self.guards.replies_max as usize {
             self.guarded.replies_dropped += 1;
@@ -219,14 +219,14 @@ impl Stack {
         self.replies.push_back((ip, repr));
     }
 
-    /// The reply that leaves next.
+    /// Returns the next reply to send.
     pub(super) fn next_reply(&mut self) -> Option<(IpRepr, TcpRepr)> {
         let reply = self.replies.pop_front()?;
         self.budget.charge(REPLY_BYTES, 0, self.slots.len());
         Some(reply)
     }
 
-    /// Whether one reset more may answer a segment without a connection: as many as a second allows may leave at once.
+    /// Returns whether one more reset may answer a segment without a connection: a second's allowance may leave in one burst.
     pub(super) fn may_reset(&mut self, now: Instant) -> bool {
         let second = base::Duration::from_secs(1);
         let Some(interval) = second.as_nanos().checked_div(u64::from(self.guards.resets_per_second)) else {
@@ -242,7 +242,7 @@ impl Stack {
         allowed
     }
 
-    /// What is held on behalf of peers now.
+    /// Returns what the stack currently holds on behalf of peers.
     pub fn guarded_usage(&self) -> GuardedUsage {
         GuardedUsage {
             memory: self.budget.used(),
@@ -255,7 +255,7 @@ impl Stack {
         }
     }
 
-    /// What guards have done so far.
+    /// Returns what the guards have done so far.
     pub fn guard_counters(&self) -> &GuardCounters {
         &self.guarded
     }

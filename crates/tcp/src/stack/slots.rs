@@ -1,4 +1,4 @@
-//! Where endpoints live: a slab addressed by index, and a lookup by addresses and ports.
+//! Storage of endpoints: a slab addressed by index, and a lookup by addresses and ports.
 
 use super::ListenOn;
 use super::budget::Share;
@@ -9,7 +9,7 @@ use core::net::IpAddr;
 use std::collections::BTreeMap;
 use trace::ConnId;
 
-/// Names a connection of one stack; never reused.
+/// Identifies a connection of one stack; never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Conn {
     pub(super) slot: u32,
@@ -27,18 +27,18 @@ impl Conn {
     }
 }
 
-/// Whose a connection is.
+/// The owner of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Admission {
-    /// The application's: it was opened here, or taken from a listener.
+    /// The application's: opened locally, or accepted from a listener.
     Owned,
-    /// The listener's: the handshake is under way.
+    /// The listener's: the handshake is in progress.
     Embryonic(ListenOn),
-    /// The listener's: established, and not taken yet.
+    /// The listener's: established, and not accepted yet.
     Waiting(ListenOn),
 }
 
-/// An endpoint with what the stack keeps for it.
+/// An endpoint with the stack's state for it.
 #[derive(Debug)]
 pub(super) struct Slot {
     pub endpoint: Endpoint,
@@ -46,9 +46,9 @@ pub(super) struct Slot {
     pub conn: Conn,
     /// Whose it is.
     pub admission: Admission,
-    /// It stands on the ready list.
+    /// It is on the ready list.
     pub ready: bool,
-    /// It stands on the event list.
+    /// It is on the event list.
     pub has_events: bool,
     /// The time of its entry in the timer heap; `Instant::MAX` without one.
     pub scheduled: Instant,
@@ -56,14 +56,14 @@ pub(super) struct Slot {
     pub released: bool,
     /// When an orphan is reset; `Instant::MAX` for others.
     pub release_until: Instant,
-    /// Bytes that were written and not acknowledged when `release_until` was set.
+    /// Unacknowledged written bytes when `release_until` was set.
     pub release_left: Bytes,
-    /// What it holds of the stack's budget.
+    /// Its part of the stack's budget.
     pub share: Share,
 }
 
-/// Addresses and ports as few words, which trees compare in a few instructions: strangers make lookups that miss. The
-/// first word alone distinguishes nearly any two connections.
+/// Addresses and ports as few words, which a tree compares in a few instructions: strangers cause lookups that miss. The first
+/// word alone distinguishes nearly any two connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     /// The last 32 bits of the remote address, and both ports.
@@ -93,7 +93,7 @@ pub(super) struct Slots {
     slots: Chunked<Option<Box<Slot>>>,
     free: Chunked<u32>,
     by_tuple: BTreeMap<Key, u32>,
-    /// The last hit: consecutive segments mostly belong to one connection.
+    /// The last hit: consecutive segments usually belong to one connection.
     last: u32,
     created: u32,
     live: usize,
@@ -124,7 +124,7 @@ impl Slots {
         }));
         conn
     }
-    /// The number of the next connection.
+    /// Returns the number of the next connection.
     pub fn next_id(&mut self) -> ConnId {
         self.created += 1;
         ConnId(self.created - 1)
@@ -138,7 +138,7 @@ impl Slots {
         }
         self.search(tuple)
     }
-    /// Searches the tree. Apart from the hit that costs nothing, so that only that one is inlined.
+    /// Searches the tree. Only the check of the last hit is inlined, because it is cheap and frequent.
     #[inline(never)]
     fn search(&mut self, tuple: &FourTuple) -> Option<u32> {
         let index = *self.by_tuple.get(&Key::from(tuple))?;
@@ -164,8 +164,8 @@ impl Slots {
             self.live -= 1;
         }
     }
-    /// Takes a connection that is over off its addresses and ports: a new one may have them, while the application reads
-    /// what is left of the old one.
+    /// Detaches a connection that has ended from its addresses and ports: a new one may use them while the application still
+    /// reads the old one's data.
     pub fn detach(&mut self, index: u32) {
         let Some(tuple) = self.at(index).map(|slot| slot.endpoint.tuple()) else { return };
         let key = Key::from(&tuple);
@@ -176,7 +176,7 @@ impl Slots {
             self.last = u32::MAX;
         }
     }
-    /// The connections that a listener has not handed over.
+    /// Returns the connections that a listener has not handed over.
     pub fn admitted_by(&self, on: ListenOn) -> Vec<(Conn, Admission)> {
         let waits = |admission| admission == Admission::Embryonic(on) || admission == Admission::Waiting(on);
         let waiting = self.slots.iter().flatten().filter(|slot| waits(slot.admission));
@@ -191,7 +191,7 @@ impl Slots {
     }
 }
 
-/// The label of a connection's random stream, made without an allocation: strangers open connections, too.
+/// The label of a connection's random stream, built without an allocation: strangers can open connections too.
 pub(super) struct Label {
     text: [u8; 21],
     len: usize,

@@ -1,5 +1,5 @@
-//! What a socket interface asks of a stack beyond opening, writing and reading: addresses learned
-//! while running, bytes looked at without being taken.
+//! Operations for a socket interface beyond opening, writing and reading: adding addresses at run time, peeking at
+//! bytes.
 
 use super::api::is_unicast;
 use super::{Conn, Stack};
@@ -19,12 +19,12 @@ impl Stack {
         &self.addresses
     }
 
-    /// What waits in a connection's buffers.
+    /// Returns the amounts of data in a connection's buffers.
     pub fn queues(&self, conn: Conn) -> Option<Queues> {
         self.endpoint(conn).map(|endpoint| endpoint.queues())
     }
 
-    /// Copies received bytes into `buf` without taking them, and returns how many.
+    /// Copies received bytes into `buf` without consuming them; returns their number.
     pub fn peek(&self, conn: Conn, buf: &mut [u8]) -> usize {
         self.endpoint(conn).map_or(0, |endpoint| endpoint.peek(buf))
     }

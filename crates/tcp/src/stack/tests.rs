@@ -1,4 +1,4 @@
-//! Stacks through `turn`: two of them joined by a wire, devices with and without offload, full devices, order of time.
+//! Stacks driven by `turn`: two of them joined by a wire, devices with and without offload, full devices, order of time.
 
 mod bench;
 mod bounds;
@@ -40,7 +40,7 @@ fn carry(frame: &TxFrame<'_>) -> Carried {
 struct Pair {
     stacks: [Stack; 2],
     now: Instant,
-    /// Frames under way towards each stack.
+    /// Frames in flight towards each stack.
     wire: [Vec<Carried>; 2],
     carried: usize,
 }
@@ -56,7 +56,7 @@ impl Pair {
         Self { stacks, now: Instant::from_nanos(1), wire: [Vec::new(), Vec::new()], carried: 0 }
     }
 
-    /// One turn of one stack; what it sends is under way to the other.
+    /// One turn of one stack; its frames are then in flight to the other.
     fn turn(&mut self, who: usize) -> TurnResult {
         let arrived = core::mem::take(&mut self.wire[who]);
         let frames = arrived.iter().map(|frame| RxFrame {
@@ -80,7 +80,7 @@ impl Pair {
     }
 }
 
-/// Moves `data` from the first stack to the second over a wire of 5 ms each way; returns what arrived.
+/// Moves `data` from the first stack to the second over a wire with 5 ms each way; returns what arrived.
 fn transfer(pair: &mut Pair, data: &[u8], cfg: &Config) -> Vec<u8> {
     let cfg = valid(cfg.clone());
     let to = SocketAddr::new(pair.stacks[1].addresses[0], 80);

@@ -121,7 +121,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     proptest! {
-        /// Any order of sets and removals, against a map that is searched.
+        /// Any order of sets and removals, compared with a map that is searched.
         #[test]
         fn agrees_with_a_map(steps in proptest::collection::vec((0u32..40, proptest::option::of(0u64..100)), 1..400)) {
             let (mut heap, mut model) = (DeadlineHeap::default(), BTreeMap::new());
@@ -151,7 +151,7 @@ mod tests {
         for slot in 0..100_000 {
             heap.remove(slot);
         }
-        // Only the places stay, which the slots themselves keep as well.
+        // Only the places remain, which the slots themselves keep as well.
         assert_eq!(heap.size().0, 0);
         assert!(heap.entries.bytes() <= 32 << 10);
     }

@@ -1,4 +1,4 @@
-//! What of a file matters for its place among the others: items at its top level, imports, paths, and its words.
+//! The parts of a file that matter for its relation to others: items at its top level, imports, paths, and its words.
 
 use crate::shape::without_tests;
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ pub struct Import {
     pub name: String,
     /// The path as it was written, groups unfolded.
     pub path: Vec<String>,
-    /// Whether the name is handed on.
+    /// Whether the name is re-exported.
     pub public: bool,
     /// From 1.
     pub line: usize,
@@ -48,7 +48,7 @@ enum Token {
 const KEYWORDS: [&str; 9] = ["fn", "struct", "enum", "trait", "type", "const", "static", "union", "mod"];
 
 impl Parsed {
-    /// Reads masked code; what is there for tests alone is left out.
+    /// Reads masked code; test-only code is left out.
     pub fn of(code: &str) -> Self {
         let code = without_tests(code);
         let tokens = tokens(&code);
@@ -146,7 +146,7 @@ impl Parsed {
         at
     }
 
-    /// A path may begin with an imported name: then it goes on from where that leads.
+    /// Expands paths that begin with an imported name.
     fn expand_paths(&mut self) {
         for (path, _) in &mut self.paths {
             if let Some(import) =

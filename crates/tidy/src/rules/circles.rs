@@ -1,16 +1,16 @@
-//! No circle between files of a crate: whoever reads one file need not have read those that stand on it.
+//! No circle between files of a crate: reading one file must not require reading those built on it.
 //!
-//! An edge runs from a file to the file that defines an item it uses (`modules.rs`); `mod.rs` is a file like any other, and
-//! handing a name on is no use.
+//! An edge runs from a file to the file that defines an item it uses (`modules.rs`); `mod.rs` is a file like any other, and a
+//! re-export does not count.
 
 use crate::modules::{Modules, Use};
 use crate::{Problem, Source};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Crates whose circles are known and wait to be undone.
+/// Crates with known circles that are to be removed.
 pub const WAITING: &[&str] = &[];
 
-/// The circles of all crates but those that wait, and those that wait without need.
+/// Finds the circles of all crates except the waiting ones, and crates that wait without need.
 pub fn check(sources: &[Source], waiting: &[&str]) -> Vec<Problem> {
     let crates: BTreeSet<&str> = sources.iter().filter_map(Source::krate).collect();
     let mut problems = Vec::new();
@@ -28,7 +28,7 @@ pub fn check(sources: &[Source], waiting: &[&str]) -> Vec<Problem> {
     problems
 }
 
-/// Files that all use each other, if by way of others, and the shortest way around.
+/// Files that all use each other, directly or indirectly, and the shortest circle.
 struct Circle {
     files: usize,
     way: Vec<Use>,
@@ -67,7 +67,7 @@ fn circles(uses: &[Use]) -> Vec<Circle> {
     found
 }
 
-/// All files that a file uses, directly or by way of others.
+/// Returns all files that a file uses, directly or indirectly.
 fn reach<'u>(edges: &BTreeMap<&'u str, Vec<&'u Use>>, from: &'u str) -> BTreeSet<&'u str> {
     let (mut found, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(file) = open.pop() {

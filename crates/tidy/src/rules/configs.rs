@@ -1,6 +1,6 @@
-//! Configuration says *which*, never *whether*: types named `…Config` hold no `bool`.
+//! Configuration says *which*, never *whether*: types named `…Config` contain no `bool`.
 //!
-//! Two booleans make four states of which usually three exist; an enum names those and a reader of a profile sees a word
+//! Two booleans make four states, of which usually only three exist; an enum names those, and a reader of a profile sees a word
 //! instead of `true`.
 
 use crate::shape::{line_of, type_bodies, words};

@@ -1,10 +1,10 @@
-//! Pages that a reader enters by stay short, links lead somewhere, and decisions are complete.
+//! Entry pages stay short, links have targets, and decisions are complete.
 //!
-//! Only Markdown outside of code blocks is looked at. Links to other hosts are not followed: the rules need no network.
+//! Reads only Markdown outside code blocks. Links to other hosts are not followed: the rules need no network.
 
 use crate::Problem;
 
-/// Pages with a bound, and the largest number of lines of each.
+/// Pages with a limit, and the maximum number of lines of each.
 const SHORT: [(&str, usize); 2] = [("README.md", 120), ("docs/ARCHITECTURE.md", 200)];
 
 /// Where decisions are.
@@ -13,7 +13,7 @@ const DECISIONS: &str = "docs/decisions/";
 /// Sections of a decision, in their order.
 const SECTIONS: [&str; 4] = ["Context", "Choice", "Price", "Rejected"];
 
-/// Complains of a page that has outgrown its bound.
+/// Reports a page that exceeds its limit.
 pub fn length(path: &str, text: &str) -> Vec<Problem> {
     let limit = SHORT.iter().find(|(short, _)| *short == path).map(|(_, limit)| *limit);
     let lines = text.lines().count();
@@ -25,8 +25,8 @@ pub fn length(path: &str, text: &str) -> Vec<Problem> {
     too_long.map(problem).into_iter().collect()
 }
 
-/// Complains of each link of a page to a file or a heading that is not there. `exists` knows paths of files and directories from
-/// the root, `page` the text of a Markdown file.
+/// Reports each link of a page to a missing file or heading. `exists` knows paths of files and directories from the root, `page`
+/// returns the text of a Markdown file.
 pub fn links<'t>(
     path: &str,
     text: &str,
@@ -53,7 +53,7 @@ pub fn links<'t>(
     problems
 }
 
-/// Complains of a decision that lacks a section, and of an index without it.
+/// Reports a decision that lacks a section, and an index without it.
 pub fn decisions(files: &[(String, String)]) -> Vec<Problem> {
     let index_path = format!("{DECISIONS}README.md");
     let index = files.iter().find(|(path, _)| *path == index_path).map_or("", |(_, text)| text);
@@ -91,7 +91,7 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// What the links of a line lead to: `](TARGET)`, outside of inline code.
+/// Returns the targets of a line's links: `](TARGET)`, outside inline code.
 fn targets(line: &str) -> impl Iterator<Item = &str> {
     let outside = line.split('`').step_by(2);
     outside.flat_map(|part| part.split("](").skip(1)).filter_map(|rest| rest.split(')').next())

@@ -1,7 +1,7 @@
-//! Who may depend on whom (docs/ARCHITECTURE.md, "Crates and layers").
+//! Which crate may depend on which (docs/ARCHITECTURE.md, "Crates and layers").
 //!
-//! A row names what a crate is built from; what those crates are themselves built from comes with them, since their types
-//! stand in their interfaces. Siblings on one layer never meet, and nothing points upward.
+//! A row names a crate's direct dependencies; the dependencies of those are included, since their types appear in their
+//! interfaces. Siblings on one layer never depend on each other, and no dependency points upward.
 
 use crate::Problem;
 use std::collections::BTreeSet;
@@ -44,7 +44,7 @@ impl Layers {
                 rows.push(row);
             }
             pure |= line.contains(PURITY_LINE);
-            // A wide gap parts the crates of a layer from what is said of them.
+            // A wide gap separates the crates of a layer from their description.
             let mut words = line.trim().split("    ").take(1).flat_map(str::split_whitespace);
             if let Some(layer) = words.next().and_then(|word| word.parse().ok()) {
                 drawn.extend(words.map(|word| (word, layer, pure)));
@@ -83,7 +83,7 @@ impl Layers {
         self.row(krate).into_iter().flat_map(|row| row.built_from.iter().map(String::as_str))
     }
 
-    /// What the page says that cannot be, or that `crates` and `edges` do not bear out.
+    /// Returns statements of the page that cannot be true, or that `crates` and `edges` contradict.
     fn untrue(&self, crates: &[String], edges: &[Edge]) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut found = |line, what: String, right: &str| problems.push(Problem::new(PAGE, line, what, right));
@@ -96,7 +96,7 @@ impl Layers {
         for row in &self.rows {
             let krate = &row.krate;
             if !crates.contains(krate) {
-                found(row.line, format!("there is no crate `{krate}`"), "no row for it");
+                found(row.line, format!("unknown crate `{krate}`"), "no row for it");
             }
             if row.layer.is_none() && !BESIDE.contains(&krate.as_str()) {
                 found(row.line, format!("`{krate}` stands in no layer"), "a place in the drawing above the table");
@@ -127,7 +127,7 @@ impl Row {
     }
 }
 
-/// Libraries from elsewhere that a crate below the purity line may use; none of them reads a clock or does I/O.
+/// External libraries that a crate below the purity line may use; none of them reads a clock or does I/O.
 const PURE_LIBRARIES: &[(&str, &[&str])] = &[("sim", &["thiserror"])];
 
 /// One entry of a `[dependencies]` table.
@@ -141,7 +141,7 @@ pub struct Edge {
     pub ours: bool,
 }
 
-/// Dependencies that the table does not allow, and what the table says that is not so.
+/// Returns dependencies that the table does not allow, and wrong statements of the table.
 pub fn check(layers: &Layers, crates: &[String], edges: &[Edge]) -> Vec<Problem> {
     let mut problems = layers.untrue(crates, edges);
     for edge in edges.iter().filter(|edge| layers.row(&edge.from).is_some()) {
@@ -164,7 +164,7 @@ fn library_allowed(edge: &Edge) -> bool {
     PURE_LIBRARIES.iter().any(|(krate, libraries)| *krate == edge.from && libraries.contains(&edge.to.as_str()))
 }
 
-/// Libraries from elsewhere that `page` (docs/DEPENDENCIES.md) does not speak of; test libraries count too.
+/// Returns external libraries that `page` (docs/DEPENDENCIES.md) does not mention; test libraries count too.
 pub fn unexplained(edges: &[Edge], page: &str) -> Vec<Problem> {
     let missing: BTreeSet<&str> = edges
         .iter()
@@ -241,7 +241,7 @@ mod tests {
         };
         let changed = |from: &str, to: &str| DRAWN.replace(from, to);
         one(DRAWN.to_owned(), &["base", "cc", "sim", "lab", "report", "tidy", "util"], "crate `util` has no row");
-        one(DRAWN.to_owned(), &ALL[1..], "there is no crate `base`");
+        one(DRAWN.to_owned(), &ALL[1..], "unknown crate `base`");
         one(changed("lab   report", "lab"), &ALL, "`report` stands in no layer");
         one(
             changed("sim, cc |", "sim, cc, base |"),

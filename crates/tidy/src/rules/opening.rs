@@ -1,4 +1,4 @@
-//! How a file opens: its charter, and at a crate's root what the whole crate forbids itself.
+//! The opening of a file: its charter, and at a crate's root the lints it forbids.
 
 use crate::{Problem, Source};
 

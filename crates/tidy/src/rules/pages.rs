@@ -1,8 +1,8 @@
-//! Pages of measured numbers are as old as the behaviour that they are of, and no older.
+//! Pages of measured numbers match the current behaviour.
 //!
-//! Each table of a page carries a mark: an HTML comment that opens with `behaviour:` and holds entries `PROFILE/DEVICE=STAMP`, those
-//! of the file of stamps when its numbers were measured. Tables of a page are measured by different commands at different times, so
-//! one mark cannot speak for all. The file itself is kept by a test of `lab`; this rule compares texts.
+//! Each table of a page carries a mark: an HTML comment that opens with `behaviour:` and holds entries `PROFILE/DEVICE=STAMP`,
+//! copied from the file of stamps when its numbers were measured. Tables of a page are measured by different commands at
+//! different times, so each needs its own mark. A test of `lab` maintains the file itself; this rule compares texts.
 
 use crate::Problem;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub struct Page {
     pub path: &'static str,
     /// Number of tables with a mark of their own.
     pub tables: usize,
-    /// How it is made anew.
+    /// The command that measures it again.
     pub remedy: &'static str,
 }
 
@@ -49,11 +49,11 @@ pub const PAGES: [Page; 7] = [
     },
 ];
 
-/// Pages whose numbers were measured before there were stamps, or are known to be older than the behaviour. The list is to become
-/// empty: whoever measures a page again takes it out.
+/// Pages whose numbers were measured before stamps existed, or are known to be older than the behaviour. The list should become
+/// empty: measuring a page again removes it.
 pub const OWED: &[&str] = &["docs/fidelity.md", "docs/longhaul.md"];
 
-/// Where the stamps of today are.
+/// Path of the current stamps.
 pub const STAMPS: &str = "docs/stamps.txt";
 
 const OPENS: &str = "<!-- behaviour:";
@@ -78,8 +78,8 @@ pub fn marks(page: &str) -> Vec<core::ops::Range<usize>> {
     marks
 }
 
-/// Complains of a page with fewer marks than tables, and of each entry of any mark that is not today's. Of a page that is owed,
-/// complains when nothing is wrong with it any more.
+/// Reports a page with fewer marks than tables, and each entry of a mark that is not current. For a page in the list of
+/// exceptions, reports when it no longer has errors.
 pub fn check(page: &Page, text: &str, today: &BTreeMap<&str, &str>, owed: &[&str]) -> Vec<Problem> {
     let found = problems(page, text, today);
     match (owed.contains(&page.path), found.is_empty()) {

@@ -1,8 +1,8 @@
-//! Size: a file one can hold in one's head, a function one can see at a glance.
+//! Size limits: a file should be small enough to remember, a function small enough to see at once.
 
 use crate::{Problem, Source, functions, test_module_spans};
 
-/// Most lines of a file, its test modules and the requirements it quotes not counted.
+/// Maximum lines of a file, without its test modules and the requirements it quotes.
 pub const FILE_LINES: usize = 400;
 /// Most lines of a function, from its `fn` to its closing brace.
 pub const FUNCTION_LINES: usize = 70;
@@ -34,7 +34,7 @@ pub fn check(source: &Source) -> Vec<Problem> {
     problems
 }
 
-/// Lines outside test modules. The requirements that annotations quote are not the file's own words.
+/// Returns the lines outside test modules, without the quoted requirements of annotations.
 fn lines_of_code(source: &Source) -> usize {
     let tests = test_module_spans(&source.code);
     let mut next = 0;

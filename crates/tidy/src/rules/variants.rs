@@ -1,8 +1,8 @@
-//! Deviations that some TCP ships: one file each under `crates/*/src/variants/`, each with the same five-line header and the
-//! two tests that guard it; and what speaks of one elsewhere is marked, so that it can be deleted without a trace.
+//! Deviations that some TCP ships: one file each under `crates/*/src/variants/`, with the same five-line header and the two tests
+//! that guard it; lines about one elsewhere are marked, so that it can be deleted completely.
 //!
-//! The header is what `docs/QUIRKS.md` is generated from. *Parity* shows that the variant without its flaw does what the
-//! clean code does; *bite* shows that with the flaw it does not.
+//! `docs/QUIRKS.md` is generated from the header. *Parity* shows that the variant without its flaw behaves like the clean code;
+//! *bite* shows that with the flaw it does not.
 
 use super::algorithms::{ALGORITHMS, Algorithm};
 use crate::{Problem, Source, functions, marks};

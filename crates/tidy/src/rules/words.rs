@@ -1,8 +1,8 @@
 //! Words that may not occur: operating systems and floats below the purity line, unfinished work, machine paths and a second word
 //! for bytes anywhere.
 //!
-//! The core cannot name an operating system, not even in a comment: a deviation is named by its symptom, and which
-//! system shows it is said in the profile. Words are put together with `concat!` here, since this file is checked too.
+//! The core cannot name an operating system, not even in a comment: a deviation is named by its symptom, and the profile says
+//! which system shows it. Words are built with `concat!` here, since this file is checked too.
 
 use crate::shape::{line_of, test_module_spans, words};
 use crate::{Problem, Source};
@@ -110,7 +110,7 @@ fn floats(source: &Source) -> Vec<Problem> {
         .collect()
 }
 
-/// Modules of the standard library that reach out of the process. Tests may: they read their own tables.
+/// Modules of the standard library that access anything outside the process. Tests may use them: they read their own tables.
 fn outside_world(source: &Source) -> Vec<Problem> {
     if source.is_test() {
         return Vec::new();

@@ -1,26 +1,27 @@
-//! Packets that were captured more than once: by a mirror port that copies both directions of a link, or where one capture
-//! runs on several interfaces and the file does not say which.
+//! Packets captured more than once: by a mirror port that copies both directions of a link, or by one capture on several
+//! interfaces in a file that does not name them.
 //!
-//! A copy repeats the headers of the packet, IP identification included, sooner than any round trip; a host that sends a
-//! segment again gives it a new identification (RFC 6864 §4) and needs a round trip at least. The time to live and the
-//! checksums are not compared: a router between two points of capture changes them. IPv6 packets and some IPv4 senders have no identification. There, equal
-//! headers say less: an ACK that repeats another is a duplicate ACK, unless the connection's data come twice as well.
+//! A copy repeats the packet's headers, IP identification included, within less than a round trip; a host that retransmits a
+//! segment gives it a new identification (RFC 6864 §4) and needs a round trip at least. The time to live and the checksums are
+//! not compared: a router between two capture points changes them. IPv6 packets and some IPv4 senders have no identification.
+//! There, equal headers prove less: an ACK that repeats another is a duplicate ACK, unless the connection's data also appears
+//! twice.
 
 use super::flow::Flow;
 use super::headers::Segment;
 use wire::Flags;
 
-/// Packets that are remembered, and how many of them share a place: of these the oldest makes room for the next.
+/// Packets remembered, and how many of them share a bucket, in which the oldest is replaced first.
 const REMEMBERED: usize = 1 << 15;
 const WAYS: usize = 4;
-/// Copies come within this time where no round trip is known: no retransmission timer of a handshake is shorter.
+/// Time limit for copies if no round trip is known: no retransmission timer of a handshake is shorter.
 const UNKNOWN_ROUND_TRIP: u64 = 200_000_000;
-/// The same where packets have no identification, until the connection is known to be captured twice.
+/// The same for packets without identification, until the connection is known to be captured twice.
 const WITHOUT_IDENTIFICATION: u64 = 1_000_000;
 /// Copies may be this late on the shortest path, nanoseconds.
 const LEAST: u64 = 10_000;
 
-/// Packets of all connections that may still come once more.
+/// Packets of all connections of which a copy may still come.
 #[derive(Debug)]
 pub(super) struct Copies(Vec<Seen>);
 
@@ -37,7 +38,7 @@ impl Default for Copies {
 }
 
 impl Copies {
-    /// Returns whether `segment` of `flow` repeats a packet that passed a moment ago, and remembers it otherwise.
+    /// Returns whether `segment` of `flow` repeats a recent packet; otherwise remembers it.
     #[inline]
     pub fn is_copy(&mut self, at: u64, flow: &Flow, segment: &Segment) -> bool {
         let headers = digest(flow, segment);
@@ -70,7 +71,7 @@ fn longest(flow: &Flow, segment: &Segment) -> u64 {
     if segment.occupies() { round_trip.min(WITHOUT_IDENTIFICATION) } else { 0 }
 }
 
-/// Mixes what a retransmission or another ACK would change, and which connection and direction it belongs to.
+/// Hashes what a retransmission or another ACK would change, and the connection and direction.
 #[inline]
 fn digest(flow: &Flow, segment: &Segment) -> u64 {
     let tcp = &segment.tcp;

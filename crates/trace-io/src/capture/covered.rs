@@ -1,17 +1,17 @@
-//! The time that intervals cover together, each moment counted once, where intervals are added by their ends.
+//! Total time covered by intervals, each moment counted once; intervals are added in order of their ends.
 
 use std::collections::VecDeque;
 
-/// Intervals apart that are remembered. An older gap that a later interval would have filled stays a gap, so the total is
-/// never more than the truth.
+/// Number of disjoint intervals remembered. An older gap that a later interval would have filled stays a gap, so the total never
+/// exceeds the true value.
 const REMEMBERED: usize = 64;
 
 /// A union of intervals of time, nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Covered {
-    /// Apart from each other, in order of time.
+    /// Disjoint, in order of time.
     intervals: VecDeque<(u64, u64)>,
-    /// Before this, intervals were forgotten.
+    /// Intervals before this time were dropped.
     floor: u64,
     total: u64,
 }
@@ -50,7 +50,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a moment-by-moment map.
+        /// Compared with a moment-by-moment model.
         #[test]
         fn each_moment_counts_once(mut intervals in prop::collection::vec((0_u64..200, 0_u64..200), 0..40)) {
             intervals.iter_mut().for_each(|(since, until)| if since > until { std::mem::swap(since, until) });

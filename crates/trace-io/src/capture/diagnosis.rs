@@ -1,22 +1,22 @@
-//! Where a sender's time went, when all of its rounds are known.
+//! How a sender spent its time, computed when all of its rounds are known.
 //!
-//! The path is the limit of a round in which a queue stood before its narrowest link, or in which the link delivered without
-//! pause. Where it is not, the sender was kept by a full receive window, by an application without data, by a window that
-//! was still doubling, by a window that losses had cut, or by a buffer that was all in flight. Thresholds were set on captures of
-//! known situations (`tests/situations`), not on those that judge them.
+//! The path limits a round in which a queue stood before its slowest link, or in which the link delivered without pause.
+//! Otherwise the sender was limited by a full receive window, by an application without data, by a window that was still
+//! doubling, by a window that losses had reduced, or by a buffer that was entirely in flight. Thresholds were set on captures of
+//! known situations (`tests/situations`), not on those used to evaluate them.
 
 use super::rounds::Round;
 use super::stream::Stream;
 use super::window::Doing;
 
-/// A queue stands when the shortest round trip of a round exceeds the path's by this much, and by an eighth of it.
+/// A queue stands if the shortest round trip of a round exceeds the path's by this much, and by an eighth of it.
 const STANDING_LEAST: u64 = 3_000_000;
 const STANDING_SHARE: u64 = 8;
-/// The link was busy when it delivered this many tenths of what it can.
+/// The link was busy if it delivered this many tenths of its capacity.
 const BUSY_TENTHS: u64 = 8;
-/// The same while a queue stands, which proves more.
+/// The same while a queue stands, which is stronger evidence.
 const STANDING_TENTHS: u64 = 2;
-/// Acknowledgements that distinguish a queue from an acknowledgement that was delayed.
+/// Number of acknowledgements that distinguish a queue from a delayed acknowledgement.
 const ACKS: u32 = 8;
 /// The receive window is full when the flight takes this many twentieths of it.
 const FULL_TWENTIETHS: u64 = 17;
@@ -24,15 +24,15 @@ const FULL_TWENTIETHS: u64 = 17;
 const GROWS_TENTHS: u64 = 14;
 /// A buffer is all in flight in rounds with this many tenths of the largest flight.
 const FLAT_TENTHS: u64 = 8;
-/// A sender that had nothing to send for a fifth of its time is not kept by a buffer.
+/// A sender with nothing to send for a fifth of its time is not limited by a buffer.
 const STARVED_SHARE: u64 = 5;
 
-/// Rounds behind a loss in which a distant sender's pauses say nothing.
+/// Rounds after a loss in which a distant sender's pauses prove nothing.
 const SHAKEN: usize = 8;
 /// Segments of a first flight (RFC 6928).
 const FIRST_FLIGHT: u64 = 10;
 
-/// What kept the sender in a round.
+/// What limited the sender in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Limit {
     Path,
@@ -44,15 +44,15 @@ enum Limit {
     Undetermined,
 }
 
-/// A sender's time in nanoseconds, each moment once, and what goes with it.
+/// A sender's time in nanoseconds, each moment counted once, and related values.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Diagnosis {
     pub path: u64,
     pub window: u64,
     pub window_closed: u64,
-    /// All is acknowledged and nothing sent.
+    /// All data is acknowledged and none sent.
     pub idle: u64,
-    /// Something was in flight, and the application had no more.
+    /// Data was in flight, and the application had no more.
     pub starved: u64,
     pub slow_start: u64,
     pub losses: u64,
@@ -61,9 +61,9 @@ pub(super) struct Diagnosis {
     pub undetermined: u64,
     /// Rate of the narrowest link, bytes per second.
     pub link_rate: Option<u64>,
-    /// Half of the time in which the path was the limit, a queue of at least this much stood, nanoseconds.
+    /// For half of the time in which the path was the limit, the queue was at least this long, in nanoseconds.
     pub queue: u64,
-    /// Flight of the rounds that the sender's buffer limited, bytes: the largest.
+    /// Largest flight of the rounds that the sender's buffer limited, bytes.
     pub buffer: u64,
     /// Most bytes in flight, as the sender knew.
     pub largest: u64,
@@ -71,13 +71,13 @@ pub(super) struct Diagnosis {
     pub doublings: u32,
 }
 
-/// What is judged by beside the round itself.
+/// Input of the judgement beyond the round itself.
 struct Context {
     rate: Option<u64>,
     to_receiver: u64,
     to_sender: u64,
     largest: u64,
-    /// Bytes that a sender may send at once, before it knows anything.
+    /// Bytes that a sender may send at once at the beginning.
     first_flight: u64,
     is_starved: bool,
 }
@@ -133,11 +133,11 @@ fn limit(round: &Round, queue: u64, grows: bool, [had_loss, is_shaken]: [bool; 2
     let shortest = context.to_receiver + context.to_sender;
     let stands = queue >= STANDING_LEAST.max(shortest / STANDING_SHARE);
     let is_full = round.flight * 20 >= round.window * FULL_TWENTIETHS && round.window > 0;
-    // Far from the sender, a queue and losses before the capture look like data that no acknowledgement released.
+    // Far from the sender, a queue and losses before the capture look like data that no acknowledgement triggered.
     let is_near = context.to_sender * 2 <= context.to_receiver;
     let starves = round.starved * 3 >= round.sending && round.sending > 0 && (is_near || !is_shaken);
     let is_busy = round.delivers(active, context.rate, BUSY_TENTHS);
-    // A short cut that some packets take looks like a queue of all others.
+    // A shorter route that some packets take looks like a queue for all others.
     let stands = stands && round.delivers(active, context.rate, STANDING_TENTHS);
     match () {
         () if is_full && !grows && (round.acks < ACKS * round.rounds || !stands) => Limit::Window,
@@ -153,17 +153,17 @@ fn limit(round: &Round, queue: u64, grows: bool, [had_loss, is_shaken]: [bool; 2
 }
 
 impl Round {
-    /// Returns what the shortest round trip of the round is longer than the path's.
+    /// Returns by how much the shortest round trip of the round exceeds the path's.
     fn queue(&self, context: &Context) -> u64 {
         let beyond = |sample: Option<u64>, shortest: u64| sample.map_or(0, |sample| sample.saturating_sub(shortest));
         beyond(self.to_receiver, context.to_receiver) + beyond(self.to_sender, context.to_sender)
     }
 
-    /// Returns whether the link delivered so many tenths of what it can, as far as its acknowledgements show.
+    /// Returns whether the link delivered this many tenths of its capacity, as far as its acknowledgements show.
     fn delivers(&self, active: u64, rate: Option<u64>, tenths: u64) -> bool {
         let carried = |rate: u64| u128::from(rate) * u128::from(active) / 1_000_000_000;
         let needed = rate.map(|rate| carried(rate) * u128::from(tenths) / 10);
-        // One acknowledgement for many packets keeps none of their distances.
+        // One acknowledgement for many packets does not preserve their spacing.
         self.acks >= ACKS / 2 * self.rounds
             && needed.is_some_and(|needed| active > 0 && u128::from(self.delivered) >= needed)
     }
@@ -171,7 +171,7 @@ impl Round {
 
 impl Diagnosis {
     fn add(&mut self, limit: Limit, round: &Round) {
-        // While the path is full, repairing a loss costs nothing that the path could have carried.
+        // While the path is full, repairing a loss costs nothing that the path could have carried otherwise.
         let repairs = if limit == Limit::Path { &mut self.path } else { &mut self.losses };
         *repairs += round.recovering;
         let place = match limit {

@@ -3,7 +3,7 @@
 use super::quantities::ms;
 use serde::Serialize;
 
-/// Samples that are kept. When they are too many, every other one is forgotten and half as many are taken from then on.
+/// Maximum number of samples. Beyond it, every other one is dropped and the sampling rate is halved.
 const KEPT: usize = 256;
 
 /// A distribution: extremes exact, quantiles from evenly spaced samples.

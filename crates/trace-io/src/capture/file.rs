@@ -1,17 +1,17 @@
 //! Capture files as a stream of packets: pcap (draft-ietf-opsawg-pcap) and pcapng (draft-ietf-opsawg-pcapng), either byte
 //! order, also inside gzip (RFC 1952).
 //!
-//! Owns the one buffer that packets are borrowed from, and says at which byte a file stops making sense. The framing is
-//! read here and not by `pcap-file`, which this project writes captures with: its reader parses the options of every packet
-//! into a vector, takes each time stamp for nanoseconds, refuses a file for a name that is not UTF-8 or a list of options
-//! without an end, and forgets where in the file it is. Tests read what it writes.
+//! Owns the one buffer from which packets are borrowed, and reports the byte at which a file becomes invalid. The framing is
+//! parsed here and not by `pcap-file`, with which this project writes captures: its reader parses the options of every packet
+//! into a vector, interprets each timestamp as nanoseconds, rejects a file for a name that is not UTF-8 or a list of options
+//! without an end, and loses its position in the file. Tests read what it writes.
 
 use flate2::bufread::MultiGzDecoder;
 use std::io::{self, BufReader, Read};
 
-/// Bytes that are asked of the file at once.
+/// Bytes requested from the file at once.
 const CHUNK: usize = 1 << 20;
-/// No packet and no block of a sane capture is longer; what claims to be is the end of what is readable.
+/// No packet or block of a valid capture is longer; a longer length marks the end of the readable part.
 const LONGEST: usize = 16 << 20;
 /// The largest snapshot length that capture programs use, whatever a file's header says.
 const SNAPLEN: u32 = 262_144;
@@ -28,24 +28,24 @@ const ENHANCED_PACKET: u32 = 6;
 /// Why a file cannot be read at all.
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
-    /// The file system refuses.
+    /// The file system reports an error.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It does not begin as a capture does.
+    /// Its beginning is not that of a capture.
     #[error("not a capture: it begins as neither pcap nor pcapng nor gzip of these")]
     NotACapture,
 }
 
-/// Where and why a file stops making sense.
+/// Where and why a file becomes invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// Offset of the packet or block, in bytes from the beginning; of what gzip holds, where there is gzip.
+    /// Offset of the packet or block, in bytes from the beginning; for a gzip file, of its content.
     pub offset: u64,
     /// What is wrong there.
     pub problem: String,
 }
 
-/// A packet as it stands in the file.
+/// A packet as it is in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Packet<'a> {
     /// Where it begins, as in [`Broken`].
@@ -58,7 +58,7 @@ pub(super) struct Packet<'a> {
     pub interface: u32,
     /// Bytes on the link; `data` may be fewer.
     pub original_len: u32,
-    /// What was kept of it.
+    /// The bytes kept of it.
     pub data: &'a [u8],
 }
 
@@ -85,7 +85,7 @@ impl Order {
     }
 }
 
-/// How an interface of a pcapng file counts time, and what it carries.
+/// An interface's time unit in a pcapng file, and its link type.
 #[derive(Clone, Copy, Debug)]
 struct Interface {
     link: u32,
@@ -115,7 +115,7 @@ enum Source<R> {
     Gzip(Box<MultiGzDecoder<BufReader<Joined<R>>>>),
 }
 
-/// The first bytes, which had to be looked at, and then the rest.
+/// The first bytes, which were inspected, followed by the rest.
 type Joined<R> = io::Chain<io::Cursor<Vec<u8>>, R>;
 
 impl<R: Read> Source<R> {
@@ -144,9 +144,9 @@ impl<R: Read> Source<R> {
     }
 }
 
-/// What a step through the file met.
+/// The result of a step through the file.
 enum Step {
-    /// A packet: time, link, interface, original length, and where its bytes stand behind `start`.
+    /// A packet: time, link, interface, original length, and the range of its bytes after `start`.
     Packet {
         at: u64,
         link: u32,
@@ -185,7 +185,7 @@ impl<R: Read> File<R> {
         if !has {
             return Err(Unreadable::NotACapture);
         }
-        // The upper bits say whether a checksum follows each frame, which the lengths inside make irrelevant.
+        // The upper bits say whether a checksum follows each frame; the lengths inside make that irrelevant.
         let link = order.u32(head, 20) & 0x03ff_ffff;
         let longest = order.u32(head, 16).clamp(SNAPLEN, LONGEST as u32);
         this.format = Format::Pcap { order, link, ns_per_tick, longest };
@@ -193,10 +193,10 @@ impl<R: Read> File<R> {
         Ok(this)
     }
 
-    /// The next packet; `None` behind the last.
+    /// Returns the next packet; `None` after the last.
     ///
     /// # Errors
-    /// Where the file stops making sense. It is not to be asked again then.
+    /// Where the file becomes invalid. Do not call it again after that.
     pub fn next(&mut self) -> Result<Option<Packet<'_>>, Broken> {
         loop {
             let step = match self.format {
@@ -221,7 +221,7 @@ impl<R: Read> File<R> {
         self.offset += len as u64;
     }
 
-    /// Whether `len` bytes stand in the buffer, from `start` on; reads as needed.
+    /// Returns whether `len` bytes are in the buffer, from `start` on; reads as needed.
     fn have(&mut self, len: usize) -> io::Result<bool> {
         if self.end - self.start >= len {
             return Ok(true);
@@ -240,7 +240,7 @@ impl<R: Read> File<R> {
         Ok(true)
     }
 
-    /// As [`Self::have`], where everything else is a defect of the file; `false` only at its very end.
+    /// As [`Self::have`], but treats everything else as a defect; returns `false` only at the very end of the file.
     fn want(&mut self, len: usize, what: &str) -> Result<bool, String> {
         match self.have(len) {
             Ok(true) => Ok(true),
@@ -298,7 +298,7 @@ impl<R: Read> File<R> {
         let body = &block[8..whole - 4];
         match kind {
             SECTION => {
-                // Interfaces are numbered anew in each section; in this stream of packets they are not.
+                // Interfaces are numbered separately in each section; this stream of packets numbers them all.
                 *first = first.saturating_add(interfaces.len() as u32);
                 interfaces.clear();
             }
@@ -320,7 +320,7 @@ fn order_of_section(head: &[u8]) -> Option<Order> {
     }
 }
 
-/// An interface description; of its options only those of time count.
+/// Parses an interface description; of its options only those about time matter.
 fn interface(order: Order, body: &[u8]) -> Result<Interface, String> {
     const TIME_RESOLUTION: u16 = 9;
     const TIME_OFFSET: u16 = 14;
@@ -387,7 +387,7 @@ fn enhanced(
     Ok(Step::Packet { at, link, interface: first.saturating_add(index), original_len, from: 28, len, whole })
 }
 
-/// A packet without a time: it can be counted, not analysed, and is passed on at time zero.
+/// Parses a packet without a time: it can be counted but not analysed, and is passed on with time zero.
 fn simple(order: Order, body: &[u8], interfaces: &[Interface], first: u32, whole: usize) -> Result<Step, String> {
     let Some(interface) = interfaces.first().filter(|_| body.len() >= 4) else {
         return Err("a packet of an interface that is not described".to_owned());

@@ -1,4 +1,4 @@
-//! A connection as a point of capture sees it: two streams, what was negotiated, and how far away the ends are.
+//! A connection as seen at a capture point: two streams, what was negotiated, and the distance to the ends.
 
 use super::headers::Segment;
 use super::stream::Stream;
@@ -6,7 +6,7 @@ use super::window::Scale;
 use std::net::SocketAddr;
 use wire::Flags;
 
-/// A point of capture, as the file describes it.
+/// A capture point, as the file describes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Interface {
     /// Interface of the file.
@@ -15,7 +15,7 @@ pub(super) struct Interface {
     pub index: Option<u32>,
 }
 
-/// What an end said in its SYN.
+/// An end's SYN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shake {
     pub isn: u32,
@@ -25,7 +25,7 @@ pub(super) struct Shake {
     pub timestamps: bool,
     pub first_at: u64,
     pub last_at: u64,
-    /// How often it was sent again.
+    /// How often it was retransmitted.
     pub repeats: u32,
     pub has_ack: bool,
     /// Whether its options were captured and could be read.
@@ -35,13 +35,13 @@ pub(super) struct Shake {
 /// One connection.
 #[derive(Debug)]
 pub(super) struct Flow {
-    /// Place in the order of first packets, from 1.
+    /// Position in the order of first packets, from 1.
     pub id: u64,
     /// Where it was captured; packets of two interfaces are two connections.
     pub interface: Interface,
-    /// The end that opened the connection, as far as it was seen, else the one that was seen first; and the other.
+    /// The end that opened the connection, as far as that was captured, else the one seen first; and the other.
     pub ends: [SocketAddr; 2],
-    /// What each of them sends.
+    /// The data that each of them sends.
     pub streams: [Stream; 2],
     pub shakes: [Option<Shake>; 2],
     /// Round trips from here to each end and back, from the handshake.
@@ -55,7 +55,7 @@ pub(super) struct Flow {
     occupying: [u64; 2],
     pub fins: [bool; 2],
     pub resets: u64,
-    /// Packets whose options were damaged or cut off.
+    /// Packets whose options were damaged or truncated.
     pub options_missing: u64,
 }
 
@@ -85,7 +85,7 @@ impl Flow {
         usize::from(segment.src != self.ends[0])
     }
 
-    /// Whether a segment opens another connection between the same ports.
+    /// Returns whether a segment opens another connection between the same ports.
     #[inline]
     pub fn is_another(&self, segment: &Segment) -> bool {
         let tcp = &segment.tcp;
@@ -98,7 +98,7 @@ impl Flow {
         }
     }
 
-    /// A SYN that comes behind its own answer: the capture has disordered them.
+    /// Returns whether a SYN comes after its own answer: the capture has reordered them.
     fn is_answered_by(&self, segment: &Segment) -> bool {
         let other = &self.shakes[1 - self.side(segment)];
         other.is_some_and(|shake| shake.has_ack) && self.packets <= 2
@@ -109,7 +109,7 @@ impl Flow {
         usize::from(self.streams[1].bytes() > self.streams[0].bytes())
     }
 
-    /// Round trip from here to an end and back, the shortest seen.
+    /// Returns the round trip from here to an end and back, the shortest seen.
     #[inline]
     pub fn half(&self, end: usize) -> Option<u64> {
         let stream = &self.streams[1 - end];
@@ -117,19 +117,19 @@ impl Flow {
         measured.into_iter().flatten().min()
     }
 
-    /// A packet of this connection was captured once more.
+    /// Counts a packet of this connection that was captured again.
     pub fn on_copy(&mut self, segment: &Segment) {
         self.copies += 1;
         self.occupying[0] += u64::from(segment.occupies());
     }
 
-    /// Returns whether the connection is captured more than once: half of what it sent came again.
+    /// Returns whether the connection is captured more than once: half of what it sent appeared again.
     pub fn is_mirrored(&self) -> bool {
         let [copies, originals] = self.occupying;
         copies > 0 && copies * 2 >= originals
     }
 
-    /// A packet of this connection.
+    /// Handles a packet of this connection.
     #[inline]
     pub fn on_segment(&mut self, at: u64, segment: &Segment) {
         let side = self.side(segment);
@@ -147,7 +147,7 @@ impl Flow {
         }
         let [sender, receiver] = [self.half(side), self.half(1 - side)];
         self.streams[side].on_sent(at, segment, sender);
-        // Data from this side also say what it has got: that concerns the other's stream, and the way to the other end.
+        // Data from this side also acknowledges: that concerns the other's stream, and the way to the other end.
         self.streams[1 - side].on_acknowledged(at, segment, receiver);
     }
 
@@ -178,7 +178,7 @@ impl Flow {
         self.agree();
     }
 
-    /// The first packet behind an answered SYN measures the way to the end that sends it.
+    /// The first packet after an answered SYN measures the way to the end that sends it.
     #[inline]
     fn on_handshake_over(&mut self, at: u64, side: usize, segment: &Segment) {
         if self.shaken[side].is_none()
@@ -190,7 +190,7 @@ impl Flow {
         }
     }
 
-    /// What both SYNs say together (RFC 7323 §2.2, RFC 2018 §2), or one that answers.
+    /// Combines what both SYNs say (RFC 7323 §2.2, RFC 2018 §2), or one that answers.
     fn agree(&mut self) {
         let shakes = self.shakes.map(|shake| shake.filter(|shake| shake.is_whole));
         for (side, stream) in self.streams.iter_mut().enumerate() {
@@ -201,7 +201,7 @@ impl Flow {
                     Scale::Known(0)
                 }
                 (Some(_), Some(peers)) => Scale::Known(peers.window_scale.unwrap_or(0)),
-                // An answer has the option only if the question had it.
+                // An answer has the option only if the request had it.
                 (None, Some(peers)) if peers.has_ack => Scale::Known(peers.window_scale.unwrap_or(0)),
                 (Some(lone), None) | (None, Some(lone)) if lone.window_scale.is_none() => Scale::Known(0),
                 _ => Scale::AtLeast(0),

@@ -1,8 +1,8 @@
-//! From an IP packet, of which the end may be missing, to the TCP segment in it.
+//! From an IP packet, which may be truncated, to the TCP segment in it.
 //!
-//! [`wire`] reads whole packets as an endpoint must: it verifies the checksum that sending hosts leave to their devices, and
-//! wants the payload that captures cut off. So the IP header (RFC 791, RFC 8200 §4) is read here, lengths taken from it and
-//! not from what was kept; the TCP header is [`wire::tcp::parse`]'s. Options that are damaged or cut off count as absent.
+//! [`wire`] parses whole packets as an endpoint must: it verifies the checksum that sending hosts leave to their devices, and
+//! needs the payload that captures truncate. So this file parses the IP header (RFC 791, RFC 8200 §4) and takes lengths from it,
+//! not from the captured bytes; [`wire::tcp::parse`] parses the TCP header. Damaged or truncated options count as absent.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use wire::{Flags, TcpRepr};
@@ -16,9 +16,9 @@ const FIXED: usize = 20;
 pub(super) struct Segment {
     pub src: SocketAddr,
     pub dst: SocketAddr,
-    /// Identification of an IPv4 packet; zero says nothing.
+    /// Identification of an IPv4 packet; zero means none.
     pub ip_id: u16,
-    /// A router marked it (RFC 3168).
+    /// A router marked it with congestion experienced (RFC 3168).
     pub congestion_experienced: bool,
     /// Bytes of payload on the link.
     pub payload_len: u32,
@@ -28,7 +28,7 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Returns whether it takes up sequence numbers, so that it has to be acknowledged.
+    /// Returns whether it occupies sequence numbers, so that it has to be acknowledged.
     #[inline]
     pub fn occupies(&self) -> bool {
         self.payload_len > 0 || self.tcp.flags.contains(Flags::SYN) || self.tcp.flags.contains(Flags::FIN)
@@ -42,9 +42,9 @@ pub(super) enum Skipped {
     Fragment,
     /// Another protocol than TCP.
     NotTcp,
-    /// Too little was kept to find ports and numbers.
+    /// Too few bytes were kept to find ports and numbers.
     Short,
-    /// Lengths or ports that no packet has.
+    /// Invalid lengths or ports.
     Malformed,
 }
 
@@ -53,12 +53,12 @@ struct Ip {
     dst: IpAddr,
     id: u16,
     ecn: u8,
-    /// Where TCP begins, and where the packet ends; 0 where the header does not say.
+    /// Where TCP begins, and where the packet ends; 0 if the header does not say.
     at: usize,
     total: usize,
 }
 
-/// Reads a packet of which `packet` is what was kept; it had `original_len` bytes on the link.
+/// Parses `packet`, the captured bytes of a packet with `original_len` bytes on the link.
 #[inline]
 pub(super) fn segment(packet: &[u8], original_len: usize) -> Result<Segment, Skipped> {
     let ip = match packet.first().map(|first| first >> 4) {

@@ -1,16 +1,16 @@
-//! What a sender knew when it sent: the newest acknowledgement that it had, identified by the time stamp that it echoes (RFC
+//! What a sender knew when it sent: the newest acknowledgement it had received, identified by the timestamp that it echoes (RFC
 //! 7323 §4.3), wherever between the ends the capture was made.
 //!
-//! From an acknowledgement to the data that answer it is a round trip from here to the sender and back. It counts only while
-//! the sender sends without a pause: after one, the data waited for the application.
+//! The time from an acknowledgement to the data that answers it is a round trip from here to the sender and back. It counts only
+//! while the sender sends without a pause: after one, the data waited for the application.
 
 use super::rtt::is_after;
 use std::collections::VecDeque;
 
-/// Time stamps that may be on their way to the sender.
+/// Timestamps that may be in flight to the sender.
 const UNDER_WAY: usize = 1_024;
 
-/// Acknowledgements on their way to the sender, one a tick of the receiver's clock: the last.
+/// Acknowledgements in flight to the sender, the last one per tick of the receiver's clock.
 #[derive(Debug, Default)]
 pub(super) struct Knowledge(VecDeque<Told>);
 
@@ -25,10 +25,10 @@ struct Told {
     is_echoed: bool,
 }
 
-/// What a segment that echoes says.
+/// What an echoing segment shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answer {
-    /// The acknowledgement that its sender had received, and behind the last byte that it was allowed to send.
+    /// The acknowledgement that its sender had received, and the end of the bytes that it was allowed to send.
     pub ack: u64,
     pub edge: u64,
     /// Since that acknowledgement passed here.
@@ -44,7 +44,7 @@ impl Knowledge {
         self.0.capacity() * size_of::<Told>()
     }
 
-    /// The receiver acknowledges.
+    /// Handles an acknowledgement of the receiver.
     #[inline]
     pub fn passed(&mut self, at: u64, tsval: u32, ack: u64, edge: u64) {
         match self.0.back_mut() {
@@ -61,7 +61,7 @@ impl Knowledge {
         }
     }
 
-    /// The sender echoes, `pause` after its last data. A round trip is reported once for each tick.
+    /// Handles an echo of the sender, `pause` after its last data. Reports a round trip once per tick.
     #[inline]
     pub fn echoed(&mut self, at: u64, tsecr: u32, pause: u64) -> Option<Answer> {
         while self.0.front().is_some_and(|told| is_after(tsecr, told.tsval)) {

@@ -1,4 +1,4 @@
-//! From a frame to the IP packet in it, by link type (the registry of LINKTYPE_ values).
+//! Extracts the IP packet from a frame, by link type (the registry of LINKTYPE_ values).
 //!
 //! Ethernet with any number of VLAN tags (IEEE 802.1Q, 802.1ad), raw IP, the cooked captures of `tcpdump -i any`, and the
 //! loopback of the BSDs. Every other link type is counted, not read.
@@ -8,7 +8,7 @@ const ETHERNET: u32 = 1;
 const LINUX_SLL: u32 = 113;
 const LOOP: u32 = 108;
 const LINUX_SLL2: u32 = 276;
-/// Raw IP has had several numbers; the last two say the version.
+/// Raw IP has several numbers; the last two imply the version.
 const RAW: [u32; 5] = [101, 12, 14, 228, 229];
 
 const IPV4: u16 = 0x0800;
@@ -22,9 +22,9 @@ pub(super) enum Carried<'a> {
     Ip(&'a [u8]),
     /// Something else.
     Other,
-    /// Too little of the frame was kept to say.
+    /// Too few bytes of the frame were kept to say.
     Short,
-    /// A link type that is not read.
+    /// An unsupported link type.
     UnknownLink,
 }
 
@@ -35,14 +35,14 @@ pub(super) fn carried(link: u32, frame: &[u8]) -> Carried<'_> {
         ETHERNET => tagged(frame, 12, 14),
         LINUX_SLL => tagged(frame, 14, 16),
         LINUX_SLL2 => tagged(frame, 0, 20),
-        // The address family's number and byte order are the capturing machine's; IP says its version itself.
+        // The address family's number and byte order depend on the capturing machine; IP itself tells its version.
         NULL | LOOP => frame.get(4..).map_or(Carried::Short, raw),
         link if RAW.contains(&link) => raw(frame),
         _ => Carried::UnknownLink,
     }
 }
 
-/// Returns the capturing host's index of the interface that a cooked frame passed, where it has one.
+/// Returns the capturing host's index of the interface of a cooked frame, if it has one.
 #[inline]
 pub(super) fn interface_index(link: u32, frame: &[u8]) -> Option<u32> {
     let four = frame.get(4..8).filter(|_| link == LINUX_SLL2)?;

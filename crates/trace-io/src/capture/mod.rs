@@ -1,8 +1,8 @@
-//! Captures made elsewhere: who talked, how far apart they are, what was lost, and what limited each transfer.
+//! Analysis of foreign captures: the connections, their distance, what was lost, and what limited each transfer.
 //!
-//! A capture is read once, from the front, in bounded memory: [`analyze`] follows so many connections at a time, each with so
-//! many segments in flight, and says what it had to give up. Everything is derived from the packets alone; what a sender
-//! thought is inferred, and the rule for each inference stands where it is made.
+//! A capture is read once, from the beginning, in bounded memory: [`analyze`] follows a limited number of connections at a time,
+//! each with a limited number of segments in flight, and reports what it had to drop. Everything is derived from the packets
+//! alone; the sender's reasons are inferred, and each inference rule is next to its use.
 
 mod copies;
 mod covered;
@@ -42,23 +42,23 @@ use link::Carried;
 use std::io::Read;
 use table::{Table, Taken};
 
-/// Connections that are reported; of more, the smallest are left out.
+/// Maximum number of reported connections; the smallest are omitted.
 const REPORTED: usize = 16_384;
 
-/// What was not analysed, by reason.
+/// Packets that were not analysed, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NotAnalysed {
     /// Frames that carry no IP.
     pub not_ip: u64,
-    /// Frames of link types that are not read.
+    /// Frames of unsupported link types.
     pub unknown_link: u64,
     /// IP packets that carry no TCP.
     pub not_tcp: u64,
     /// Fragments of IP packets.
     pub fragments: u64,
-    /// Packets of which too little was kept.
+    /// Packets of which too few bytes were kept.
     pub short: u64,
-    /// Packets whose lengths or ports contradict themselves.
+    /// Packets with inconsistent lengths or ports.
     pub malformed: u64,
 }
 
@@ -69,21 +69,21 @@ pub struct Analysis {
     pub packets: u64,
     /// Those of TCP.
     pub segments: u64,
-    /// Segments that were captured once more, as behind a mirror port; they count in no connection.
+    /// Segments captured again, as behind a mirror port; they count in no connection.
     pub copies: u64,
     /// The others.
     pub not_analysed: NotAnalysed,
     /// Connections, the one of most bytes first.
     pub flows: Vec<FlowReport>,
-    /// Connections that are not among them, for there were too many.
+    /// Number of connections omitted because there were too many.
     pub flows_left_out: u64,
-    /// Connections that were given up as the longest silent when too many were under way; what came later of them counts as another.
+    /// Connections dropped as the longest idle when too many were open; their later packets count as another connection.
     pub flows_given_up: u64,
-    /// Connections whose packets in flight were forgotten for want of memory.
+    /// Connections whose packets in flight were dropped for lack of memory.
     pub flows_forgotten: u64,
-    /// Where the file stops making sense, if it does.
+    /// Where the file becomes invalid, if it does.
     pub broken: Option<Broken>,
-    /// The first packet that is not what a packet should be.
+    /// The first malformed packet.
     pub first_malformed: Option<Broken>,
     /// The first packet that is not TCP.
     pub first_not_tcp: Option<Broken>,
@@ -98,15 +98,15 @@ impl Analysis {
     }
 }
 
-/// Reads a capture to its end, or to where it stops making sense.
+/// Reads a capture to its end, or to where it becomes invalid.
 ///
 /// # Errors
-/// When it is not a capture, or the first read of it fails.
+/// If it is not a capture, or the first read of it fails.
 pub fn analyze(file: impl Read) -> Result<Analysis, Unreadable> {
     follow(file, |_, _, _| {})
 }
 
-/// As [`analyze`]; `each` segment is shown when it is in the books, copies are not.
+/// As [`analyze`]; passes each segment to `each` after it is counted, except for copies.
 fn follow(file: impl Read, mut each: impl FnMut(&Table, u64, &Segment)) -> Result<Analysis, Unreadable> {
     let mut file = File::open(file)?;
     let mut analysis = Analysis::default();

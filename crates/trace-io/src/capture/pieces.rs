@@ -1,11 +1,11 @@
-//! What one end has sent and the other not acknowledged yet, in order of sequence, as far as the capture shows it.
+//! The data that one end has sent and the other not acknowledged yet, in sequence order, as far as captured.
 //!
-//! A piece is a captured segment, or a part of one where acknowledgements or retransmissions cut it, or a hole: bytes that
-//! were not seen although later ones were. Sequence numbers are 64 bits wide here, so that they do not wrap.
+//! A piece is a captured segment, or a part of one that acknowledgements or retransmissions split, or a hole: bytes that were not
+//! captured although later ones were. Sequence numbers are 64 bits wide here, so that they do not wrap.
 
 use std::collections::VecDeque;
 
-/// Most pieces that are kept; beyond, the oldest are forgotten and count as seen.
+/// Maximum number of pieces; beyond it, the oldest are dropped and count as seen.
 const MOST: usize = 1 << 16;
 
 /// What is known of a hole when it appears.
@@ -13,7 +13,7 @@ const MOST: usize = 1 << 16;
 pub(super) struct Revealed {
     /// Time stamp of the segment behind it.
     pub tsval: Option<u32>,
-    /// IP identifications before and behind it; zero says nothing.
+    /// IP identifications before and after it; zero means none.
     pub ids: (u16, u16),
 }
 
@@ -47,7 +47,7 @@ impl Pieces {
         self.0.capacity() * size_of::<Piece>()
     }
 
-    /// Appends a piece behind all others; whether the oldest had to be forgotten.
+    /// Appends a piece after all others; returns whether the oldest had to be dropped.
     #[inline]
     pub fn push(&mut self, piece: Piece) -> bool {
         let full = self.0.len() == MOST;
@@ -58,7 +58,7 @@ impl Pieces {
         full
     }
 
-    /// Drops what ends at or below `ack`, oldest first, and lets `each` see it.
+    /// Drops pieces that end at or below `ack`, oldest first, and passes each to `each`.
     #[inline]
     pub fn acknowledge(&mut self, ack: u64, mut each: impl FnMut(&Piece)) {
         while let Some(first) = self.0.front_mut() {

@@ -15,7 +15,7 @@ pub(super) fn times(count: u64) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
-/// A time with three digits that count.
+/// Formats a time with three significant digits.
 pub(super) fn time(ms: f64) -> String {
     match ms {
         ms if ms >= 10_000.0 => format!("{:.1} s", ms / 1e3),

@@ -1,17 +1,17 @@
-//! How fast the path delivers while it delivers: the rate of its narrowest link, from the distance of acknowledgements.
+//! How fast the path delivers while it is busy: the rate of its slowest link, from the spacing of acknowledgements.
 //!
-//! Packets that pass a busy link leave it as far apart as it takes to send each, and their acknowledgements keep that distance
-//! (Keshav, packet pairs, 1991). A sender that pauses leaves gaps, but most bytes still travel in company. So the rate
-//! between acknowledgements, weighted by bytes, is that of the link, however little of its time was used.
+//! Packets leave a busy link spaced by their transmission times, and their acknowledgements keep that spacing (Keshav, packet
+//! pairs, 1991). A sender that pauses leaves gaps, but most bytes still travel back to back. So the rate between
+//! acknowledgements, weighted by bytes, is that of the link, even if it was rarely busy.
 
 /// Buckets to each doubling of the rate.
 const PER_OCTAVE: u32 = 4;
 /// Doublings from one byte per second on.
 const OCTAVES: u32 = 40;
-/// Segments that make a sample: fewer say more of delayed acknowledgements than of the link.
+/// Segments per sample: fewer show delayed acknowledgements rather than the link.
 const SAMPLE: u64 = 2;
 
-/// Acknowledgements that come faster than this many times the median were crowded on their way.
+/// Acknowledgements at more than this many times the median rate were compressed on their way.
 const CROWDED: u64 = 3;
 
 /// Bytes by the rate at which they were delivered.
@@ -29,7 +29,7 @@ impl Rates {
         self.buckets.capacity() * size_of::<u32>()
     }
 
-    /// `bytes` more are known to have arrived.
+    /// Notes that `bytes` more are known to have arrived.
     #[inline]
     pub fn delivered(&mut self, at: u64, bytes: u64, mss: u64) {
         let Some(since) = self.since else {
@@ -43,7 +43,7 @@ impl Rates {
         }
     }
 
-    /// What comes next says nothing of the time that passed, for instance after a loss.
+    /// Ignores the time up to the next sample, for instance after a loss.
     pub fn interrupt(&mut self) {
         (self.gathered, self.since) = (0, None);
     }
@@ -58,7 +58,8 @@ impl Rates {
         *bucket = bucket.saturating_add((bytes >> 10).max(1) as u32);
     }
 
-    /// Returns the rate of the link, bytes per second: that of all but a tenth of the bytes, unless jitter has crowded these.
+    /// Returns the rate of the link in bytes per second: that of all but a tenth of the bytes, unless jitter has compressed
+    /// these.
     pub fn link(&self) -> Option<u64> {
         let crowded = CROWDED * self.quantile(1, 2)?;
         self.quantile(9, 10).map(|rate| rate.min(crowded))
@@ -108,7 +109,7 @@ mod tests {
 
     #[test]
     fn bursts_tell_the_links_rate_and_not_their_mean() {
-        // Sixteen segments each 100 ms, a millisecond apart: a megabyte a second while anything comes.
+        // Sixteen segments per 100 ms, a millisecond apart: a megabyte per second while any arrive.
         let (mut rates, mut at) = (Rates::default(), 0);
         for nth in 0..1_600 {
             at += if nth % 16 == 0 { 85_000_000 } else { 1_000_000 };

@@ -1,8 +1,9 @@
-//! A connection of a capture as a trace, for whoever looks at traces: what the packets show of both ends, and what follows from
-//! them of the one that sends.
+//! A captured connection as a trace, for readers of traces: what the packets show of both ends, and the derived state of the
+//! sending one.
 //!
-//! Times are those at which packets passed the capture, for both ends; at the sender these are its own. What no packet shows
-//! is not invented, with one exception: the trace's congestion window is what was in flight, which it never was below.
+//! Times are those at which packets passed the capture, for both ends; if it was made at the sender, these are the sender's own.
+//! Nothing is invented that no packet shows, with one exception: the trace's congestion window is the data in flight, which it
+//! was never below.
 
 use super::distribution::Samples;
 use super::flow::Flow;
@@ -17,8 +18,8 @@ use std::io::Read;
 use trace::{ConnId, Event};
 use wire::Flags;
 
-/// Reads a capture again for one of its flows, by the number that [`super::analyze`] gives it: `None` when the flow
-/// does not exist. The end that sends most comes first.
+/// Reads a capture again for one of its flows, by the number that [`super::analyze`] assigned; returns `None` if the flow does
+/// not exist. The end that sends more comes first.
 ///
 /// # Errors
 /// As [`super::analyze`].
@@ -107,7 +108,7 @@ impl Writer {
         self.records.push(Record { at, conn: ConnId(side as u32), event });
     }
 
-    /// A recovery begins with a retransmission, perhaps because a timer fired.
+    /// Handles a retransmission that begins a recovery, perhaps because a timer fired.
     fn episode(&mut self, at: Instant, side: usize, now: &Known) {
         let before = self.known[side];
         if now.counts.timeouts > before.counts.timeouts {
@@ -161,7 +162,7 @@ impl Writer {
     }
 }
 
-/// Why a segment left, in the trace's words, and whether it repeats what was seen before.
+/// Returns why a segment left, in the trace's terms, and whether it repeats earlier data.
 fn cause(before: &Known, now: &Known, segment: &Segment) -> (&'static str, u8) {
     let (was, is) = (&before.counts, &now.counts);
     let is_first = before.episode == Episode::None;
@@ -185,7 +186,7 @@ fn limit(doing: Doing) -> &'static str {
         Doing::WindowLimited | Doing::WindowClosed => "rwnd",
         Doing::Recovering | Doing::WaitingForTimer => "recovery",
         Doing::Idle => "application",
-        // The congestion window, pacing or the application: packets do not say which.
+        // The congestion window, pacing or the application: packets do not show which.
         Doing::Sending => "undetermined",
         Doing::Nothing => "nothing",
     }

@@ -1,7 +1,7 @@
-//! How far packets overtake each other, and whether a late byte is a late packet or one that was sent again.
+//! How far packets overtake each other, and whether a late byte is a late packet or a retransmission.
 //!
-//! Two places are distinct. *Before* the capture: a segment comes behind later ones although it was sent first. *Behind*
-//! it: the receiver reports later segments (RFC 2018) while an earlier one, which was never sent again, is still to come.
+//! Two places are distinguished. *Before* the capture: a segment comes after later ones although it was sent first. *After* it:
+//! the receiver reports later segments (RFC 2018) while an earlier one, which was never retransmitted, is still to come.
 
 use super::headers::Segment;
 use super::pieces::{Piece, Revealed};
@@ -10,10 +10,10 @@ use std::collections::VecDeque;
 
 /// Deliveries whose times are remembered.
 const REMEMBERED: usize = 1_024;
-/// Reordering by a network lasts less than this where no round trip is known: what a sender sends again takes one.
+/// Time limit for reordering by a network if no round trip is known: a retransmission takes a round trip.
 const UNKNOWN_ROUND_TRIP: u64 = 3_000_000;
 
-/// How often and how far.
+/// How often, and how far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Extent {
     /// Packets that came late.
@@ -32,7 +32,7 @@ impl Extent {
     }
 }
 
-/// In what order the receiver got what was sent.
+/// The order in which the receiver got the segments.
 #[derive(Debug, Default)]
 pub(super) struct Deliveries {
     pub extent: Extent,
@@ -55,7 +55,7 @@ impl Deliveries {
         }
     }
 
-    /// A piece has reached the receiver; it is unknown which copy of it.
+    /// Notes that a piece has reached the receiver that was never retransmitted, or whose original is known to have arrived.
     pub fn delivered_somehow(&mut self, at: u64, piece: &Piece) {
         if self.passed.back().is_none_or(|&(_, highest)| piece.order > highest) {
             self.pass(at, piece.order);
@@ -75,10 +75,10 @@ impl Deliveries {
     }
 }
 
-/// Whether `segment`, which fills a hole `elapsed` after it appeared, was sent before the segment that revealed the hole.
+/// Returns whether `segment`, which fills a hole `elapsed` after it appeared, was sent before the segment that revealed the hole.
 ///
-/// The sender's clock decides (RFC 7323 §3.2), else the IP identification where it counts, else the time: who sends again
-/// has heard of the hole, which takes a round trip.
+/// The sender's clock decides (RFC 7323 §3.2), else the IP identification if it is a counter, else the time: a sender that
+/// retransmits has learned of the hole, which takes a round trip.
 pub(super) fn is_late_original(hole: &Revealed, segment: &Segment, elapsed: u64, round_trip: Option<u64>) -> bool {
     if let (Some(revealed), Some(stamps)) = (hole.tsval, segment.tcp.options.timestamps)
         && revealed != stamps.tsval

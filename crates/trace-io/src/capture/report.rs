@@ -1,4 +1,4 @@
-//! What an analysis says, in plain data: a line of JSON for every flow, with the unit at the end of every name.
+//! The results of an analysis as plain data: a line of JSON per flow, with the unit at the end of every name.
 
 mod time;
 

@@ -1,22 +1,22 @@
-//! Why a segment was sent again: loss detection (RFC 6675, RFC 8985 §6), a tail loss probe (RFC 8985 §7), a timeout
-//! (RFC 6298), or a closed window (RFC 9293 §3.8.6.1).
+//! Why a segment was retransmitted: loss detection (RFC 6675, RFC 8985 §6), a tail loss probe (RFC 8985 §7), a timeout (RFC
+//! 6298), or a closed window (RFC 9293 §3.8.6.1).
 //!
-//! A capture shows no sender's reasons, so they are inferred from what the sender knew and how long it had been silent:
-//! whoever answers an acknowledgement does so at once or within a reordering window, which is a round trip at most (RFC 8985
-//! §6.2), while a probe waits for two round trips and a timeout for one and four times its variation. Which of several
-//! retransmissions were needless is not judged here: the receiver's D-SACK says it (RFC 2883).
+//! A capture does not show the sender's reasons, so they are inferred from what the sender knew and how long it had been silent:
+//! an answer to an acknowledgement leaves at once or within a reordering window, which is at most a round trip (RFC 8985 §6.2),
+//! while a probe waits for two round trips and a timeout for one plus four times its variation. Which of several retransmissions
+//! were needless is not decided here: the receiver's D-SACK reports it (RFC 2883).
 
 use std::collections::VecDeque;
 
 /// Duplicate acknowledgements that announce a loss (RFC 5681 §3.2).
 pub(super) const DUP_THRESH: u32 = 3;
-/// No timer is shorter; answers to acknowledgements may be this late on a busy machine.
+/// Lower limit of all timers; a busy machine may delay its answers to acknowledgements by this much.
 const SHORTEST_TIMER: u64 = 2_000_000;
-/// What is assumed of a round trip that was never measured.
+/// The assumed round trip if none was measured.
 const UNKNOWN_ROUND_TRIP: u64 = 100_000_000;
 /// A probe of a single segment waits this long for a delayed acknowledgement (RFC 8985 §7.2), and we a little longer.
 const DELAYED_ACK: u64 = 250_000_000;
-/// Retransmissions that may still be proved needless.
+/// Retransmissions that may still prove needless.
 const REMEMBERED: usize = 4_096;
 
 /// Why a segment was sent again.
@@ -36,7 +36,7 @@ pub(super) enum Cause {
     Unexplained,
 }
 
-/// What the sender knew when it sent again.
+/// What the sender knew when it retransmitted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Circumstances {
     /// Since it last sent anything, or could have heard of an acknowledgement.
@@ -45,7 +45,7 @@ pub(super) struct Circumstances {
     pub since_sent: u64,
     pub smoothed: Option<u64>,
     pub variation: u64,
-    /// Bytes above these are known to have arrived, or three duplicate acknowledgements came.
+    /// Later bytes are known to have arrived, or three duplicate acknowledgements came.
     pub evidence: bool,
     /// These are the last bytes it has sent, and the first that are not acknowledged.
     pub is_last: bool,
@@ -127,7 +127,7 @@ impl Repeats {
         self.0.push_back(Repeat { start, end, is_proved: false });
     }
 
-    /// The receiver had these bytes twice: whether a retransmission of them was known and not proved yet.
+    /// Notes that the receiver got these bytes twice: returns whether an unproved retransmission of them was known.
     pub fn prove(&mut self, start: u64, end: u64) -> bool {
         let matching = |repeat: &&mut Repeat| !repeat.is_proved && repeat.start < end && start < repeat.end;
         let found = self.0.iter_mut().find(matching);

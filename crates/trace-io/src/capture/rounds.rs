@@ -1,21 +1,21 @@
-//! A transfer in round trips: how much was in flight in each, how long a queue stood, how the sender spent its time.
+//! A transfer in round trips: the flight of each, the queueing delay, and how the sender spent its time.
 //!
-//! A round ends when the sender knows that what it had sent at the beginning of the round has arrived (RFC 9438 §4.2 counts
-//! so, too). The time stamp that the sender echoes shows what it knew, wherever the capture was made; without time
-//! stamps an acknowledgement counts from when it has reached the sender, by the shortest round trip.
+//! A round ends when the sender knows that what it had sent at the beginning of the round has arrived (RFC 9438 §4.2 counts the
+//! same way). The timestamp that the sender echoes shows what it knew, wherever the capture was made; without timestamps an
+//! acknowledgement counts from its arrival at the sender, estimated by the shortest round trip.
 //!
-//! Nothing is judged here. [`super::diagnosis`] does, when all rounds are known.
+//! This file judges nothing. [`super::diagnosis`] does, when all rounds are known.
 
 use super::window::{Doing, Shares};
 
-/// Rounds that are kept apart. When they are more, neighbours are joined, but for the first ones.
+/// Maximum number of rounds. Beyond it, neighbours are joined, except for the first ones.
 const KEPT: usize = 256;
 /// Rounds at the beginning that are never joined: slow start is among them.
 const FIRST: usize = 32;
 
-/// A sender whom an acknowledgement lets send does so within this time, nanoseconds, on a busy machine.
+/// A sender that answers an acknowledgement does so within this time on a busy machine, in nanoseconds.
 const CLOCKED: u64 = 2_000_000;
-/// Segments of one burst are closer than this, also behind a slow link.
+/// Segments of one burst are closer than this, even behind a slow link.
 const PAUSE: u64 = 4_000_000;
 
 /// One round trip of a sender, or some that were joined. Times are nanoseconds.
@@ -26,7 +26,7 @@ pub(super) struct Round {
     /// When it began, and how long it took, idle time included.
     pub began: u64,
     pub took: u64,
-    /// Time in which the sender had something in flight, a window to send into and nothing to repair.
+    /// Time in which the sender had data in flight, an open window and nothing to repair.
     pub sending: u64,
     /// Time in which it repaired losses.
     pub recovering: u64,
@@ -152,7 +152,7 @@ impl Rounds {
     }
 }
 
-/// Joins neighbours, but for the first ones.
+/// Joins neighbours, except for the first ones.
 fn join(rounds: &mut Vec<Round>) {
     let later = rounds.split_off(FIRST);
     rounds.extend(later.chunks(2).map(|pair| match pair {

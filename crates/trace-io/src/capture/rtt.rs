@@ -1,22 +1,22 @@
-//! Round-trip times, as far as a point of capture can see them: from a segment to its acknowledgement, and from a time stamp
-//! to its echo (RFC 7323 §4.1).
+//! Round-trip times as seen from a capture point: from a segment to its acknowledgement, and from a timestamp to its echo (RFC
+//! 7323 §4.1).
 //!
-//! What is measured is the round trip from here to one end and back. Both ends' halves together are the path's.
+//! Each measurement covers the round trip from here to one end and back. The sum of both ends' is the path's.
 
 use std::collections::VecDeque;
 
 /// Time stamps that may be on their way.
 const STAMPS: usize = 512;
 
-/// Time stamps that one end has sent and the other not echoed yet, each with when it was seen first.
+/// Timestamps that one end has sent and the other has not echoed yet, each with the time it was first seen.
 ///
-/// Only segments that have to be acknowledged belong here. The time stamp of a bare ACK is echoed when the other
-/// application has something to say, which may take minutes.
+/// Includes only segments that have to be acknowledged. The timestamp of a bare ACK is echoed when the other application sends
+/// data, which may take minutes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stamps {
     waiting: VecDeque<(u32, u64)>,
-    /// A clock that ticks once a millisecond gives a stamp to segments behind its echo as well, where the path is shorter than a
-    /// tick. Taken for a new one, it would measure less than the path.
+    /// If the path is shorter than a tick of a millisecond clock, segments after the echo carry the same timestamp. Counting it
+    /// as a new one would measure less than the path.
     newest: Option<u32>,
 }
 
@@ -33,7 +33,7 @@ impl Stamps {
         }
     }
 
-    /// The other echoes it: how long ago it was seen, at its first echo.
+    /// Handles an echo: returns how long ago the timestamp was seen, at its first echo.
     #[inline]
     pub fn echoed(&mut self, at: u64, tsecr: u32) -> Option<u64> {
         while let Some(&(tsval, sent)) = self.waiting.front() {
@@ -49,7 +49,7 @@ impl Stamps {
     }
 }
 
-/// Whether one time stamp is later than another, around the circle of 32 bits.
+/// Returns whether one timestamp is later than another, modulo 2^32.
 #[inline]
 pub(super) fn is_after(this: u32, that: u32) -> bool {
     this.wrapping_sub(that) as i32 > 0

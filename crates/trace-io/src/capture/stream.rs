@@ -1,7 +1,7 @@
-//! The bytes that one end sends, and what comes back for them.
+//! The bytes that one end sends, and their acknowledgements.
 //!
-//! Owns the books of one direction: what was seen, acknowledged, sent again and reordered. Every packet of the flow passes
-//! two of them: [`Stream::on_sent`] of its sender's, [`Stream::on_acknowledged`] of its receiver's.
+//! Owns the counts of one direction: data seen, acknowledged, retransmitted and reordered. Every packet of the flow updates two
+//! streams: [`Stream::on_sent`] of its sender's, [`Stream::on_acknowledged`] of its receiver's.
 
 mod acknowledged;
 mod sent;
@@ -17,11 +17,11 @@ use super::rounds::Rounds;
 use super::rtt::Stamps;
 use super::window::{Sender, Window};
 
-/// Sequence numbers are widened from here, so that none below the first one seen is negative.
+/// Base of widened sequence numbers, so that none below the first one seen is negative.
 const ORIGIN: u64 = 1 << 40;
 /// No window is wider, so that no step of a sequence number is.
 const WIDEST: u64 = 1 << 30;
-/// Assumed where neither a handshake nor a segment says more.
+/// Assumed if neither a handshake nor a segment shows another size.
 const USUAL_MSS: u64 = 1_460;
 
 /// Bytes that time stamps take in every header (RFC 7323 §3.2, with padding).
@@ -40,7 +40,7 @@ pub(super) struct Counts {
     pub tail_probes: u64,
     pub timeouts: u64,
     pub after_timeouts: u64,
-    /// Timeouts that showed by what they made the sender send, and lose, before the capture.
+    /// Timeouts before the capture, visible by the packets that they made the sender send, and lose.
     pub timeouts_before: u64,
     pub window_probes: u64,
     pub unexplained: u64,
@@ -61,7 +61,7 @@ pub(super) struct Counts {
     pub strange: u64,
 }
 
-/// Books of one direction.
+/// Counts of one direction.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
     pub counts: Counts,
@@ -140,7 +140,7 @@ impl Stream {
         self.mss.map_or(USUAL_MSS.min(self.largest_payload.max(1).into()), u64::from).max(1)
     }
 
-    /// The stream begins here: behind a SYN, or where the capture begins.
+    /// Begins the stream: after a SYN, or where the capture begins.
     pub fn open(&mut self, seq: u32) {
         if !self.is_open {
             let start = ORIGIN + u64::from(seq);
@@ -149,7 +149,7 @@ impl Stream {
         }
     }
 
-    /// A sequence number without its wrap.
+    /// Unwraps a sequence number.
     #[inline]
     fn wide(&self, seq: u32) -> u64 {
         let near = self.max_end;
@@ -167,7 +167,7 @@ impl Stream {
         self.pieces.heap() + self.window.heap() + self.repeats.heap() + of_path
     }
 
-    /// Gives memory back: what is in flight counts as seen and acknowledged.
+    /// Releases memory: data in flight counts as seen and acknowledged.
     pub fn forget(&mut self) {
         self.pieces = Pieces::default();
         self.repeats = Repeats::default();

@@ -1,4 +1,4 @@
-//! The connections under way: found by their ends, and the longest silent one given up when there are too many.
+//! The open connections: found by their ends; the longest idle one is dropped when there are too many.
 
 use super::copies::Copies;
 use super::flow::{Flow, Interface};
@@ -8,13 +8,13 @@ use std::net::SocketAddr;
 
 /// Connections that are followed at the same time.
 const FLOWS: usize = 16_384;
-/// Bytes that their books may take, beside their fixed part.
+/// Maximum memory of their records, beyond the fixed part.
 const HEAP: usize = 96 << 20;
 
-/// Both ends, the lower first, and the interface: what one packet looks like at two interfaces are two packets.
+/// Both ends, the lower first, and the interface: the same packet at two interfaces counts as two packets.
 type Key = (SocketAddr, SocketAddr, Interface);
 
-/// What became of a segment.
+/// How a segment was classified.
 #[derive(Debug)]
 pub(super) enum Taken {
     /// It belongs to the newest connection; another one between the same ports may have ended by it.
@@ -48,9 +48,9 @@ pub(super) struct Table {
     copies: Copies,
     seen: u64,
     most: usize,
-    /// Connections that were given up because others came.
+    /// Connections dropped to make room for others.
     pub given_up: u64,
-    /// Connections whose books were cleared because those of all took too much.
+    /// Connections whose records were cleared because all together took too much memory.
     pub forgotten: u64,
 }
 
@@ -76,7 +76,7 @@ impl Table {
         }
     }
 
-    /// Hands a segment to its connection; a connection that ends by it comes back.
+    /// Passes a segment to its connection; returns a connection that ends by it.
     #[inline]
     pub fn on_segment(&mut self, at: u64, interface: Interface, segment: &Segment) -> Taken {
         let (low, high) =
@@ -165,7 +165,7 @@ impl Table {
         self.newest = index;
     }
 
-    /// Clears books, those of the longest silent first, until a quarter is free.
+    /// Clears records, those of the longest idle first, until a quarter is free.
     fn make_room(&mut self) {
         let mut index = self.oldest;
         while self.heap > HEAP / 4 * 3

@@ -1,7 +1,8 @@
-//! What limited a transfer, in words, each with the numbers it rests on.
+//! What limited a transfer, as text, each statement with its numbers.
 //!
-//! A finding costs a part of the transfer's time that is worth it, a fifth for most, or says why nothing can be found; findings are ordered by cost.
-//! What costs less is a note. A transfer that its path limits without a long queue has no finding: nothing is wrong with it.
+//! A finding costs a significant part of the transfer's time, for most a fifth, or says why nothing can be found; findings are
+//! ordered by cost. A smaller cost is a note. A transfer that its path limits without a long queue has no finding: nothing is
+//! wrong with it.
 
 mod broken;
 mod case;
@@ -19,11 +20,11 @@ use case::Case;
 
 /// Part of the time, per cent, below which a cost is not a finding.
 const LEAST_PCT: f64 = 20.0;
-/// The same of losses: congestion control that fills a path loses something now and then.
+/// The same for losses: congestion control that fills a path loses a segment now and then.
 const LEAST_LOSSES_PCT: f64 = 30.0;
 /// The same of timeouts, which no connection should have.
 const LEAST_TIMEOUTS_PCT: f64 = 10.0;
-/// The first finding is sure when the second costs less than this part of it.
+/// The first finding is certain if the second costs less than this fraction of it.
 const CLEAR: f64 = 0.8;
 
 /// What was found about a connection.

@@ -1,8 +1,8 @@
-//! What a sender was allowed to send, and what it did with its time.
+//! What a sender was allowed to send, and how it spent its time.
 //!
-//! An acknowledgement concerns the sender when it has reached it, and data pass here some time after they left it. Both
-//! together are the round trip from here to the sender, so acknowledgements take effect that much later: at the sender's
-//! side this is nothing, at the receiver's nearly the whole round trip.
+//! An acknowledgement affects the sender when it has arrived there, and data passes here some time after it left. Both together
+//! are the round trip from here to the sender, so acknowledgements take effect that much later: close to the sender this is
+//! nothing, close to the receiver nearly the whole round trip.
 
 use std::collections::VecDeque;
 
@@ -14,10 +14,10 @@ const LARGEST_SHIFT: u8 = 14;
 /// What a sender does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Doing {
-    /// Before its first and behind its last data.
+    /// Before its first and after its last data.
     #[default]
     Nothing,
-    /// Everything is acknowledged, and it sends nothing: the application has nothing to send.
+    /// All data is acknowledged and none is sent: the application has nothing to send.
     Idle,
     /// Less than a segment fits into the receiver's window.
     WindowLimited,
@@ -27,7 +27,7 @@ pub(super) enum Doing {
     Recovering,
     /// It waits for a timer.
     WaitingForTimer,
-    /// It may send: the congestion window, pacing or the application keeps it.
+    /// It may send: the congestion window, pacing or the application limits it.
     Sending,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// From `at` on, the sender does this.
+    /// Notes that from `at` on, the sender does this.
     #[inline]
     pub fn turn_to(&mut self, at: u64, doing: Doing) {
         self.spent[self.doing as usize] += at.saturating_sub(self.since);
@@ -66,7 +66,7 @@ impl Shares {
 pub(super) enum Scale {
     /// From the handshake.
     Known(u8),
-    /// The handshake was not captured: at least this, for so much was in flight.
+    /// The handshake was not captured: at least this, because of the data in flight.
     AtLeast(u8),
 }
 
@@ -79,13 +79,13 @@ impl Scale {
     }
 }
 
-/// The windows that one end announces, and the other's view of them.
+/// The windows that one end announces, and how the other sees them.
 #[derive(Debug)]
 pub(super) struct Window {
     pub scale: Scale,
     /// The highest byte that may be sent, as announced when it passed here.
     pub edge: u64,
-    /// Last window, as it stood in the header and in bytes; the largest, and the smallest that was not closed.
+    /// Last window, as in the header and in bytes; the largest, and the smallest that was not closed.
     pub field: u16,
     pub now: u64,
     pub largest: u64,
@@ -233,7 +233,7 @@ impl Window {
         }
     }
 
-    /// Time goes on: acknowledgements reach the sender, each at its time, and its doings change.
+    /// Advances the time: acknowledgements reach the sender, each at its time, and its activity changes.
     #[inline]
     pub fn advance(&mut self, at: u64, sender: &Sender) {
         while let Some(&next) = self.under_way.front() {
@@ -248,7 +248,7 @@ impl Window {
         }
     }
 
-    /// The sender has sent something, `silent` after its last activity when a timer made it.
+    /// Notes that the sender has sent, `silent` after its last activity if a timer triggered it.
     #[inline]
     pub fn sent(&mut self, at: u64, sender: &Sender, waited: Option<u64>) {
         if let Some(waited) = waited {
@@ -258,12 +258,12 @@ impl Window {
         self.shares.turn_to(at, doing);
     }
 
-    /// When the newest acknowledgement reached the sender, as far as that has happened.
+    /// Returns when the newest acknowledgement reached the sender.
     pub fn heard(&self) -> u64 {
         self.heard
     }
 
-    /// The acknowledgement that has reached the sender, and behind the last byte that it may send.
+    /// Returns the acknowledgement that has reached the sender, and the end of the bytes that it may send.
     pub fn known(&self) -> (u64, u64) {
         (self.view.ack, self.view.edge)
     }
@@ -288,7 +288,7 @@ impl Window {
         self.under_way.capacity() * size_of::<Announced>()
     }
 
-    /// Gives it back: what is on its way has arrived.
+    /// Releases memory: acknowledgements in flight count as arrived.
     pub fn forget(&mut self) {
         self.view = self.under_way.back().copied().unwrap_or(self.view);
         self.under_way = VecDeque::new();
@@ -299,7 +299,7 @@ impl Window {
         if let Some(since) = self.closed_since {
             self.reopened(at.saturating_sub(since));
         }
-        // What the sender is at when nothing more is seen may be the end of the connection as well.
+        // The sender's final activity may be the end of the connection as well.
         let last = if self.shares.doing == Doing::Idle { self.shares.since } else { at };
         self.shares.turn_to(last, Doing::Nothing);
     }

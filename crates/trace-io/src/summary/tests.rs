@@ -1,4 +1,4 @@
-//! Totals of events that are written down here.
+//! Totals of events listed in the tests.
 
 use super::*;
 use base::SeqNum;

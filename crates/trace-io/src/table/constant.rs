@@ -1,6 +1,6 @@
-//! Columns of a row group in which all rows are alike: nothing, the name of the event, or its
-//! connection. They are encoded once for each length
-//! and type, and spliced in from there.
+//! Columns of a row group whose rows are all alike: nothing, the name of the event,
+//! or its connection. They are encoded once per length and type, and copied from
+//! there.
 
 use super::encoder::{Encoded, Encoder, word};
 use super::rows::BATCH;
@@ -15,7 +15,7 @@ use std::collections::btree_map::Entry;
 use std::io::Write;
 use std::sync::Arc;
 
-/// What stands in every row.
+/// The content of every row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Constant {
     /// Nothing.
@@ -52,7 +52,7 @@ impl Constants {
     }
 }
 
-/// The metadata of an encoded column, restated for another one of the same type.
+/// Returns the metadata of an encoded column, adapted for another column of the same type.
 fn of_column(descr: &ColumnDescPtr, encoded: &ColumnChunkMetaData) -> Result<ColumnChunkMetaData, ParquetError> {
     let mut metadata = ColumnChunkMetaData::builder(Arc::clone(descr))
         .set_compression_codec(encoded.compression_codec())

@@ -1,5 +1,5 @@
-//! A column of a row group that is encoded in memory, bit by bit, and spliced into the file when the group is complete: several
-//! groups can be under way at a time, and each takes no more memory than it will take in the file.
+//! A column of a row group, encoded in memory piece by piece, and copied into the file when the group is complete: several groups
+//! can be open at a time, and each takes no more memory than in the file.
 
 use ::parquet::column::page::{CompressedPage, PageWriteSpec, PageWriter};
 use ::parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
@@ -52,7 +52,7 @@ pub(super) fn word(word: &'static str) -> ByteArray {
     Bytes::from_static(word.as_bytes()).into()
 }
 
-/// Pages in memory, for the library that writes them and for whom takes them when it is done.
+/// Pages in memory, shared by the library that writes them and the code that takes them at the end.
 #[derive(Clone)]
 struct Pages(Arc<Mutex<TrackedWrite<Vec<u8>>>>);
 

@@ -1,4 +1,4 @@
-//! The file: rows of each kind are encoded as they come, and go into it when they make a row group.
+//! The file: rows of each kind are encoded as they arrive, and are written when they fill a row group.
 
 use super::constant::{Constant, Constants};
 use super::encoder::{Encoded, Encoder, word};
@@ -27,11 +27,11 @@ pub(super) struct TableFile<W: Write + Send> {
     columns: Vec<ColumnDescPtr>,
     properties: WriterPropertiesPtr,
     constants: Constants,
-    /// Row groups under way.
+    /// Open row groups.
     groups: BTreeMap<Key, Group>,
 }
 
-/// A row group under way.
+/// An open row group.
 #[derive(Default)]
 struct Group {
     rows: usize,
@@ -103,7 +103,7 @@ impl<W: Write + Send> TableFile<W> {
 }
 
 fn encode(encoder: &mut Encoder, content: &Content<'_>, rows: usize) -> Result<(), ParquetError> {
-    // Columns of every row ignore them.
+    // Columns that every row has ignore them.
     let levels = content.levels.unwrap_or(&ONES[..rows]);
     // Unsigned values keep their bits.
     match (&mut encoder.column, content.values) {
@@ -124,14 +124,14 @@ fn encode(encoder: &mut Encoder, content: &Content<'_>, rows: usize) -> Result<(
     Ok(())
 }
 
-/// Those values that count, as the library takes them.
+/// Returns the values that are present, in the library's form.
 fn there<T: Copy, U>(values: &[T], levels: &[i16], as_taken: impl Fn(T) -> U) -> Vec<U> {
     values.iter().zip(levels).filter(|(_, level)| **level > 0).map(|(value, _)| as_taken(*value)).collect()
 }
 
-/// Times and numbers of a stream grow slowly: their differences are small, and hardly get smaller by compression. Words repeat
-/// themselves, which compression sees as well as a dictionary does, and sooner. What is least and greatest is worth knowing of
-/// time, connection and event: whoever asks for one kind of events, or for a while, reads no other's groups.
+/// Times and numbers of a stream grow slowly: their differences are small, and compression hardly reduces them. Words repeat,
+/// which compression exploits as well as a dictionary does, and faster. Minimum and maximum are useful for time, connection and
+/// event: a query for one kind of event, or for a period, skips all other groups.
 fn properties(layout: &Layout, meta: String) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::UNCOMPRESSED)

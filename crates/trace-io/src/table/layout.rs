@@ -41,7 +41,7 @@ impl Layout {
     /// That of the vocabulary.
     ///
     /// # Panics
-    /// When two events call different things the same: a test sees to it that none do.
+    /// If two events use one field name for different kinds: a test ensures that none do.
     pub fn new() -> Self {
         let kinds = [ColumnKind::Wide, ColumnKind::Wide, ColumnKind::Narrow, ColumnKind::Word];
         let common = COMMON.iter().zip(kinds).map(|(name, kind)| Column { name: (*name).to_owned(), kind });

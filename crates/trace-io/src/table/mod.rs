@@ -1,10 +1,11 @@
-//! Events as a table in Parquet: one row an event, one column a field name. `row`, `at_ns`, `conn` and `event` are always
-//! there; the other columns hold something where the event has a field of that name.
+//! Events as a table in Parquet: one row per event, one column per field name. `row`, `at_ns`, `conn` and `event` are always
+//! present; the other columns have a value where the event has a field of that name.
 //!
-//! Events that call a field the same share its column. A range has two, `…_start` and `…_end`; times end in `_ns`.
+//! Events with the same field name share its column. A range has two, `…_start` and `…_end`; times end in `_ns`.
 //!
-//! A row group holds events of one kind and, as long as there are few, of one connection: a column then holds something in all its rows or in none, which makes a table of many
-//! sparse columns cheap to write, small, and quick to ask for one kind. `row` counts the events as they happened.
+//! A row group holds events of one kind and, while there are few connections, of one connection: a column then has a value in all
+//! its rows or in none, which makes a table of many sparse columns cheap to write, small, and fast to query for one kind. `row`
+//! numbers the events in their order.
 
 mod constant;
 mod encoder;

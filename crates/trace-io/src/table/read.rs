@@ -1,4 +1,4 @@
-//! Reading the table back. A file that is none of ours, or damaged, gives an error and no panic.
+//! Reads the table back. A foreign or damaged file gives an error, never a panic.
 
 use super::layout::{Column, ColumnKind, Layout};
 use super::{AT, COMMON, CONN, EVENT, META, ROW};
@@ -21,7 +21,7 @@ use trace::{ConnId, Event, FieldInfo, Kind, VOCABULARY, Value};
 /// Reads a table; `path` is for messages.
 ///
 /// # Errors
-/// When it is not a trace, or one of another version, or damaged.
+/// If it is not a trace, is of another version, or is damaged.
 pub fn read(file: File, path: &Path) -> Result<Trace, TraceError> {
     let foreign = |problem: String| TraceError::Foreign { path: path.to_owned(), problem };
     let file = guarded(|| SerializedFileReader::new(file).map_err(|error| error.to_string())).map_err(foreign)?;
@@ -40,7 +40,7 @@ pub fn read(file: File, path: &Path) -> Result<Trace, TraceError> {
     for group in 0..table.file.num_row_groups() {
         guarded(|| table.read_group(group, &mut numbered)).map_err(foreign)?;
     }
-    // As they happened: each group is in order already, which this sort makes use of.
+    // In their original order: each group is already sorted, which makes this sort fast.
     numbered.sort_by_key(|(row, _)| *row);
     Ok(Trace { meta, records: numbered.into_iter().map(|(_, record)| record).collect() })
 }
@@ -66,10 +66,10 @@ impl Table {
         }
         let mut values = vec![None; columns.len()];
         for row in 0..rows {
-            // All columns step together, whether or not the event has a use for them.
+            // All columns advance together, whether or not the event uses them.
             values.iter_mut().zip(&mut columns).for_each(|(value, column)| *value = column.next());
             let record = self.record(&values);
-            numbered.push(record.ok_or_else(|| format!("row {row} of group {index} is no event"))?);
+            numbered.push(record.ok_or_else(|| format!("row {row} of group {index} is not an event"))?);
         }
         Ok(())
     }
@@ -91,11 +91,11 @@ impl Table {
 }
 
 thread_local! {
-    /// Whether the library is at work in this thread.
+    /// Whether the library is running in this thread.
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The library asserts where a damaged file lies to it. Its message is not shown; all other panics are, as before.
+/// Catches the library's assertions about damaged files. Their message is not shown; all other panics behave as usual.
 fn guarded<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -112,7 +112,7 @@ fn guarded<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     result
 }
 
-/// What is read before anything else: later versions may say other things beside it.
+/// The part that is read first: later versions may have other content beside it.
 #[derive(serde::Deserialize)]
 struct Version {
     vocabulary: u32,

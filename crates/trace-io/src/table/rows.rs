@@ -1,16 +1,16 @@
-//! Rows of one kind of event on their way to the encoders: few at a time, side by side by column.
+//! Rows of one kind of event on their way to the encoders: a few at a time, stored by column.
 
 use super::layout::Layout;
 use super::{AT, CONN, ROW};
 use crate::Record;
 use trace::{Kind, Listener, VOCABULARY, Value};
 
-/// Rows that are encoded together: so few that those of all kinds stay in the processor's cache.
+/// Rows encoded together: few enough that those of all kinds stay in the processor's cache.
 pub(super) const BATCH: usize = 1_024;
-/// From one column to the next. Were it a power of two, all columns of a row would compete for the same few lines of the cache.
+/// Distance between two columns. If it were a power of two, all columns of a row would compete for the same few cache lines.
 const STRIDE: usize = BATCH + 8;
 
-/// Which events stand together in row groups.
+/// Which events share row groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     /// One connection's, or several connections'.
@@ -27,7 +27,7 @@ pub(super) struct Rows {
     /// How many there are.
     pub len: usize,
     columns: Vec<Column>,
-    /// Numbers and whatever else has 64 bits at most, column by column, whether or not there is one.
+    /// Numbers and other values of at most 64 bits, column by column, whether or not one is present.
     bits: Vec<u64>,
     words: Vec<&'static str>,
     /// 1 for a value, 0 for none, for columns that need not have one.
@@ -98,7 +98,7 @@ impl Rows {
         *len += 1;
     }
 
-    /// The columns that they fill, save those that hold the same in every row.
+    /// Returns the columns with values, except for those with the same value in every row.
     pub fn columns(&self) -> impl Iterator<Item = Content<'_>> {
         let (mut bits, mut words, mut levels) = (0, 0, 0);
         self.columns.iter().map(move |&Column { index, is_word, optional }| {

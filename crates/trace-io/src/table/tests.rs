@@ -1,4 +1,4 @@
-//! What is written is what is read, and a damaged file is an error.
+//! What is written can be read back, and a damaged file is an error.
 
 use super::*;
 use crate::{Meta, Record, Trace, TraceError, dir};
@@ -88,7 +88,7 @@ fn several(records: usize) -> Vec<Record> {
 #[test]
 fn a_run_of_several_row_groups_comes_back_in_order() {
     let directory = tempfile::tempdir().unwrap();
-    // Most of one kind, so that its groups fill up while others wait.
+    // Mostly of one kind, so that its groups fill up while others wait.
     let mut records = several(2 * ROWS + 17);
     let often = records[2].event;
     records.iter_mut().skip(1).step_by(2).for_each(|record| record.event = often);
@@ -116,8 +116,8 @@ fn many_connections_share_row_groups_and_come_back_as_they_were() {
     assert!(dir::read(directory.path()).unwrap() == trace);
 }
 
-/// A file of this version as it was first written, and its events as text. Whoever changes the vocabulary raises its version and
-/// writes both anew, with `UPDATE_GOLDEN=1`; the reader must not change what it makes of a version.
+/// A file of this version as first written, and its events as text. A change of the vocabulary raises its version and rewrites
+/// both, with `UPDATE_GOLDEN=1`; the reader must not change its interpretation of a version.
 #[test]
 fn the_golden_file_of_this_version_is_read_as_it_was_written() {
     let golden = |suffix: &str| format!("{}/golden/v{VERSION}.{suffix}", env!("CARGO_MANIFEST_DIR"));

@@ -1,5 +1,5 @@
-//! Writing the table: events go into rows of their kind, and those, when there are enough, into the file. Memory is bounded by one
-//! row group for each kind of event, whatever the length of the run.
+//! Writes the table: events go into rows of their kind, and enough of these into the file. One row group per kind of event bounds
+//! the memory, whatever the length of the run.
 
 use super::file::TableFile;
 use super::layout::Layout;
@@ -74,7 +74,7 @@ impl<W: Write + Send> TableWriter<W> {
         self.file.finish()
     }
 
-    /// Where the events of a connection are gathered.
+    /// Returns the rows for a connection's events.
     #[inline]
     fn set_of(&mut self, conn: ConnId) -> usize {
         let known = self.sets.iter().position(|set| set.conn == Some(conn.0));

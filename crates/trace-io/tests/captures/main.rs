@@ -1,5 +1,5 @@
-//! Captures of which the truth is known: what the analysis says of them is what the ends counted themselves, and what an
-//! independent analyst says.
+//! Captures with known truth: the analysis must agree with the ends' own counters, and with an independent
+//! analyser.
 
 mod truth;
 mod tshark;
@@ -84,7 +84,7 @@ fn slow_reader(profile: &str) -> Story {
     story
 }
 
-/// Order is kept, times are not.
+/// The order is kept, the spacing is not.
 fn jittery(profile: &str) -> Story {
     let mut story = lossy(profile, 1);
     story.forward.jitter = Some(Jitter { max: ms(10), kind: JitterKind::KeepOrder });

@@ -1,9 +1,9 @@
-//! What the ends counted, and what the captures at either of them show.
+//! The ends' counters, and what the captures at either of them show.
 
 use super::*;
 use test_case::test_case;
 
-/// What an analysis finds of what a sender did.
+/// The analysis of a sender's behaviour.
 #[derive(Debug, PartialEq)]
 struct Deeds {
     payload: u64,
@@ -57,7 +57,7 @@ fn a_capture_at_the_sender_tells_what_it_did(story: &Story) {
     assert_eq!(Deeds::found(&found), Deeds::truth(&told), "{found:#?}");
 }
 
-/// What was sent again and did not get lost once more arrives, and what the network delayed is not taken for it.
+/// A retransmission that is not lost again arrives, and a packet delayed by the network is not counted as one.
 #[test_case(&lossy("longhaul", 1); "losses of longhaul")]
 #[test_case(&lossy("linux", 2); "losses of linux")]
 #[test_case(&lost_again("linux"); "a lost retransmission")]
@@ -74,7 +74,7 @@ fn a_capture_at_the_receiver_tells_what_arrived(story: &Story) {
     assert_eq!(found.reordering_before.packets > 0, story.forward.reorder != ReorderSpec::None);
 }
 
-/// Nothing says of the last segment that it had been sent before; of those before it, the hole does.
+/// The last segment shows no sign of having been sent before; for earlier ones, the hole does.
 #[test]
 fn a_probe_whose_original_was_lost_before_the_capture_looks_like_new() {
     let told = tell(&tail("linux", 3, 1));
@@ -101,7 +101,7 @@ fn reordering_has_its_extent(profile: &str, end: usize) -> (u32, u32) {
     let found = data(&told.captures[end]);
     let (before, behind) = (&found.reordering_before, &found.reordering_behind);
     let extent = if end == 1 { before } else { behind };
-    // A packet that takes 5 ms more is behind what followed it by nearly that.
+    // A packet delayed by 5 ms is behind its successors by nearly that.
     assert!((4.0..=5.0).contains(&extent.extent_ms), "{found:#?}");
     assert!((10..=21).contains(&extent.extent_packets), "5 ms at 50 Mbit/s are 20 packets: {found:#?}");
     let some = |count: u64| u32::from(count > 0);

@@ -39,10 +39,10 @@ fn analysed(capture: &[u8]) -> BTreeMap<&'static str, u64> {
     counts
 }
 
-/// tshark takes a retransmission for a packet out of order when it comes sooner than the first round trip behind what was
-/// sent before it, and calls one fast only within 20 ms of the second duplicate acknowledgement (both are retransmissions to
-/// it as well). We ask time stamps and whether the bytes passed before. Both know the same packets, under two names here
-/// and under four there.
+/// tshark classifies a retransmission as an out-of-order packet if it comes sooner than the first round trip after the previous
+/// segment, and calls one fast only within 20 ms of the second duplicate acknowledgement (both are retransmissions to it as
+/// well). Our rule uses timestamps and whether the bytes were seen before. Both find the same packets, under two names here and
+/// under four there.
 fn late_or_again(theirs: &BTreeMap<&str, u64>) -> u64 {
     theirs["tcp.analysis.retransmission"] + theirs["tcp.analysis.out_of_order"]
 }

@@ -1,5 +1,5 @@
-//! A sender and a receiver of our own on a path in virtual time, and a capture at each end: all is known that an analysis
-//! of the captures has to find out.
+//! Our own sender and receiver on a path in virtual time, and a capture at each end: everything is known that an analysis of the
+//! captures has to find out.
 
 use base::{Duration, Instant, Rng};
 use netem::{Path, PathSpec};
@@ -16,7 +16,7 @@ use trace::Off;
 const PORT: u16 = 80;
 /// The epoch of the captures.
 const BEGAN: u64 = 1_700_000_000;
-/// No story takes longer.
+/// No test takes longer.
 const LONGEST: Duration = Duration::from_secs(600);
 
 const MOST_STEPS: u64 = 1_000_000;

@@ -1,7 +1,7 @@
-//! Captures of kernel TCP in situations that are known, by `make.py` beside this file: what is reported first is what is
-//! true, also where every packet was captured two or three times.
+//! Captures of kernel TCP in known situations, made by `make.py` in this directory: the first finding must be the true one, even
+//! if every packet was captured two or three times.
 //!
-//! The rules were set on captures of other seeds. These were made once, by a seed that was drawn when the rules stood.
+//! The rules were tuned on captures with other seeds. These were made once, with a seed drawn after the rules were fixed.
 
 use flate2::read::GzDecoder;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use trace_io::capture::{FlowReport, analyze};
 
-/// Captures in all, how many first findings have to be right, and how many of the others may be sure of themselves.
+/// Number of captures, how many first findings must be correct, and how many of the others may claim certainty.
 const CAPTURES: usize = 25;
 const RIGHT: usize = 23;
 const SURELY_WRONG: usize = 1;
@@ -32,8 +32,8 @@ fn capture(case: &Value) -> Vec<u8> {
     capture
 }
 
-/// The same capture behind a mirror port: each packet `times` times, some microseconds apart, so that copies of one stand
-/// between copies of others.
+/// The same capture behind a mirror port: each packet `times` times, some microseconds apart, so that copies of one are between
+/// copies of others.
 fn repeated(capture: &[u8], times: u64) -> Vec<u8> {
     const FILE: usize = 24;
     const PACKET: usize = 16;
@@ -62,7 +62,7 @@ fn flow(capture: &[u8]) -> FlowReport {
     analysis.flows.into_iter().next().unwrap()
 }
 
-/// Which finding comes first, and whether it is sure of itself.
+/// Returns the first finding, and whether it claims certainty.
 fn first(flow: &FlowReport) -> (Option<&str>, bool) {
     flow.verdict.first().map_or((None, true), |first| (Some(first.limit), first.confidence == "high"))
 }

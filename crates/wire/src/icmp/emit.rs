@@ -1,4 +1,4 @@
-//! ICMP errors as a router or a host writes them: for tests, emulated routers and scripts. No TCP sends one.
+//! ICMP errors as a router or a host sends them: for tests, emulated routers and scripts. A TCP sends none.
 
 use super::HEADER;
 use super::kind::IcmpKind;
@@ -7,18 +7,18 @@ use crate::sum::{fold, ones_complement_sum};
 use crate::{Ecn, Fragmentation, IpRepr, checksum, ipv4, ipv6};
 use core::net::{IpAddr, Ipv4Addr};
 
-/// Most bytes of an ICMPv4 error: what every host takes (RFC 1812 §4.3.2.3).
+/// Maximum size of an ICMPv4 error: every host accepts it (RFC 1812 §4.3.2.3).
 const V4_MAX: usize = 576;
-/// Most bytes of an ICMPv6 error: what every link takes (RFC 4443 §2.4).
+/// Maximum size of an ICMPv6 error: every link carries it (RFC 4443 §2.4).
 const V6_MAX: usize = 1280;
 
-/// Writes the packet in which `reporter` reports to the sender of `offending`, a whole packet, what became of it;
-/// `out` is emptied first.
+/// Writes the packet in which `reporter` reports an error to the sender of `offending`, a whole packet; clears `out`
+/// first.
 ///
-/// As much of `offending` is quoted as the usual limits allow.
+/// Quotes as much of `offending` as the usual limits allow.
 ///
 /// # Panics
-/// When `offending` has no whole IP header, when `reporter` is of another IP version, or when that version has no such
+/// If `offending` has no whole IP header, if `reporter` is of another IP version, or if that version has no such
 /// error.
 pub fn emit(kind: IcmpKind, reporter: IpAddr, offending: &[u8], out: &mut Vec<u8>) {
     let ttl = 64;
@@ -49,7 +49,7 @@ pub fn emit(kind: IcmpKind, reporter: IpAddr, offending: &[u8], out: &mut Vec<u8
     }
 }
 
-/// Appends the message; `pseudo` is what its checksum covers beside it.
+/// Appends the message; `pseudo` is the part of its checksum outside it.
 fn message(kind: u8, code: u8, rest: u32, quote: &[u8], pseudo: u64, out: &mut Vec<u8>) {
     let at = out.len();
     out.extend_from_slice(&[kind, code, 0, 0]);

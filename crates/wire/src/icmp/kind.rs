@@ -1,24 +1,24 @@
-//! What an ICMP error says, whichever IP version it came by: types and codes as meanings, and back.
+//! The meaning of an ICMP error, independent of the IP version: conversion of types and codes, both ways.
 
 use core::fmt;
 
-/// What became of a segment.
+/// What happened to a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IcmpKind {
     /// It cannot be delivered.
     Unreachable(Unreachable),
-    /// It was larger than a link on its way takes, and must not be cut (RFC 1191 §4, RFC 4443 §3.2).
+    /// It was larger than a link on its path permits, and may not be fragmented (RFC 1191 §4, RFC 4443 §3.2).
     TooBig {
-        /// Bytes that the link takes, IP header included; zero when the router is too old to say (RFC 1191 §5).
+        /// MTU of that link, IP header included; zero if the router is too old to report it (RFC 1191 §5).
         mtu: u32,
-        /// Bytes of the segment's packet as it arrived there, for that case; zero for IPv6, whose routers all say.
+        /// Size of the segment's packet on arrival there, for that case; zero for IPv6, whose routers always report the MTU.
         packet_len: u16,
     },
-    /// It was too long under way, or its fragments were.
+    /// It, or its fragments, exceeded the lifetime in transit.
     TimeExceeded,
     /// A router or the peer's host did not understand its IP header.
     ParameterProblem,
-    /// A plea to send less, of which nothing may be made any more (RFC 6633 §3).
+    /// A request to send less, which must be ignored (RFC 6633 §3).
     SourceQuench,
 }
 
@@ -27,9 +27,9 @@ pub enum IcmpKind {
 pub enum Unreachable {
     /// No route to the network; of IPv6, no route.
     Network,
-    /// The host does not answer its neighbours.
+    /// The host does not answer address resolution.
     Host,
-    /// The host knows no TCP.
+    /// The host does not support TCP.
     Protocol,
     /// No socket listens.
     Port,
@@ -39,11 +39,11 @@ pub enum Unreachable {
     NetworkUnknown,
     /// No such host.
     HostUnknown,
-    /// The source is cut off (obsolete).
+    /// The source is isolated (obsolete).
     SourceIsolated,
-    /// The network is closed to us.
+    /// Access to the network is prohibited.
     NetworkProhibited,
-    /// The host is closed to us.
+    /// Access to the host is prohibited.
     HostProhibited,
     /// The network is not reachable with this kind of service.
     NetworkForService,
@@ -59,7 +59,7 @@ pub enum Unreachable {
     BeyondScope,
     /// The source address is not allowed to leave (IPv6).
     SourcePolicy,
-    /// The route to the destination is there to reject (IPv6).
+    /// The route to the destination rejects traffic (IPv6).
     RouteRejected,
 }
 

@@ -113,7 +113,7 @@ fn a_quote_ends_where_every_host_can_still_take_it() {
     assert_eq!(error(IcmpKind::TimeExceeded, &ip_v6(), 1460).len(), 1280);
 }
 
-/// Changes a message, then mends its checksums.
+/// Changes a message, then corrects its checksums.
 fn changed(ip: &IpRepr, change: impl Fn(&mut Vec<u8>)) -> Result<IcmpNotice, Ignored> {
     let mut packet = error(IcmpKind::TimeExceeded, ip, 0);
     change(&mut packet);

@@ -1,4 +1,4 @@
-//! What the TCP needs of an IP header (RFC 791, RFC 8200), whichever version, and the rules that both versions share.
+//! What TCP needs from an IP header (RFC 791, RFC 8200), of either version, and the rules that both versions share.
 //!
 //! Deviation: a length field of zero is accepted, and written, for a super-segment of more than 65,535 bytes, because
 //! devices with segmentation offload exchange such packets with their host. On a link it never occurs.
@@ -24,19 +24,19 @@ pub struct IpRepr {
     pub dscp: u8,
     /// Congestion notification.
     pub ecn: Ecn,
-    /// Whether routers may cut the packet; of IPv6 never (RFC 8200 §5).
+    /// Whether routers may fragment the packet; never for IPv6 (RFC 8200 §5).
     pub fragmentation: Fragmentation,
 }
 
 /// The DF bit of an IPv4 header, and the identification that goes with it (RFC 791 §3.1, RFC 6864 §4.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fragmentation {
-    /// DF is set. The identification means nothing then, and is written as zero.
+    /// DF is set. The identification is then meaningless, and written as zero.
     #[default]
     Forbidden,
     /// DF is clear: the identification distinguishes fragments of one packet from another's.
     Allowed {
-        /// Unique among the packets that may be on their way to the same destination.
+        /// Unique among the packets that may be in flight to the same destination.
         id: u16,
     },
 }
@@ -56,7 +56,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// From the two low bits of the traffic class; the others are ignored.
+    /// Takes the two low bits of the traffic class; ignores the others.
     #[inline]
     const fn from_bits(traffic_class: u8) -> Self {
         match traffic_class & 0b11 {
@@ -69,7 +69,7 @@ impl Ecn {
 }
 
 impl IpRepr {
-    /// Puts the meaning together; `traffic_class` holds DSCP and ECN as both versions order them.
+    /// Combines the fields; `traffic_class` holds DSCP and ECN in the order of both versions.
     #[inline]
     pub(crate) fn new(src: IpAddr, dst: IpAddr, ttl: u8, traffic_class: u8) -> Self {
         let (dscp, ecn) = (traffic_class >> 2, Ecn::from_bits(traffic_class));
@@ -84,13 +84,13 @@ impl IpRepr {
     }
 }
 
-/// What the length field says when it has to cover `bytes`: their number, or zero when that does not fit.
+/// Returns the value of a length field for `bytes`: their number, or zero if that does not fit.
 #[inline]
 pub(crate) fn length_field(bytes: u32) -> u16 {
     u16::try_from(bytes).unwrap_or(0)
 }
 
-/// How many of `available` bytes a length field claims.
+/// Returns how many of `available` bytes a length field claims.
 #[inline]
 pub(crate) fn claimed(field: u16, available: usize) -> usize {
     if field == 0 && available > usize::from(u16::MAX) { available } else { usize::from(field) }

@@ -1,4 +1,4 @@
-//! What is refused, and under which name; what is accepted although it is unusual; lengths at their limits.
+//! What is rejected, and under which name; unusual packets that are accepted; lengths at their limits.
 
 use super::*;
 use crate::{Ecn, Flags, Fragmentation, Malformed, Options, Timestamps, checksum};
@@ -46,7 +46,7 @@ fn packet(ip: IpRepr) -> Vec<u8> {
     [&emitted(&ip, &segment(), PAYLOAD.len() as u32), PAYLOAD.as_slice()].concat()
 }
 
-/// Mends the checksum of an IPv4 header, so that a case shows what it is about.
+/// Corrects the checksum of an IPv4 header, so that a case tests only its own defect.
 fn mend(packet: &mut [u8]) {
     let len = packet.len().min(usize::from(packet[0] & 0x0f) * 4);
     packet[10..12].fill(0);
@@ -180,7 +180,7 @@ fn judges_extension_headers(extensions: &[(u8, &[u8])]) -> Result<(), Malformed>
     read(&raw).map(|meaning| assert_eq!(meaning, (v6(), segment())))
 }
 
-/// The pseudo-header leaves extension headers out (RFC 8200 §8.1): filled without them is right with them.
+/// The pseudo-header omits extension headers (RFC 8200 §8.1): a checksum computed without them is correct with them.
 fn checksum_survives(raw: &mut [u8]) {
     let Ok(Split { header, .. }) = split(raw) else { return };
     let len = header.len();

@@ -1,9 +1,9 @@
 //! The Fast Open option (RFC 7413 §4.1.1): a cookie, or the request for one.
 //!
-//! Two encodings are known: the assigned kind 34, and the experimental kind 254 with its magic number (RFC 6994), which was
-//! in use before and still is asked by some. Cookies have 4 to 16 bytes, an even number of them. Deviation from how other
-//! options are read: a length out of these bounds does not condemn the segment, because the option is an offer that may be
-//! ignored, and the bounds are the protocol's, not the encoding's.
+//! There are two encodings: the assigned kind 34, and the experimental kind 254 with its magic number (RFC 6994), which is older
+//! and which some hosts still use. Cookies have 4 to 16 bytes, an even number of them. Deviation from other options: a length out
+//! of these bounds does not invalidate the segment, because the option is an offer that may be ignored, and the bounds belong to
+//! the protocol, not to the encoding.
 
 /// The assigned kind.
 pub(super) const FAST_OPEN: u8 = 34;
@@ -14,7 +14,7 @@ pub(super) const MAGIC: [u8; 2] = [0xf9, 0x89];
 /// Most bytes of a cookie.
 pub const MAX_COOKIE: usize = 16;
 
-/// A cookie: 4 to 16 bytes that its server alone understands.
+/// A cookie: 4 to 16 bytes that only its server understands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Cookie {
     bytes: [u8; MAX_COOKIE],
@@ -24,7 +24,7 @@ pub struct Cookie {
 impl Cookie {
     //= specs/rfc7413.md#option
     //# A cookie has 4 to 16 bytes, an even number of them.
-    /// A cookie of these bytes; `None` unless they are 4 to 16 and even in number (RFC 7413 §4.1.1).
+    /// Creates a cookie of these bytes; `None` unless they are 4 to 16 and even in number (RFC 7413 §4.1.1).
     pub fn new(cookie: &[u8]) -> Option<Self> {
         if !(4..=MAX_COOKIE).contains(&cookie.len()) || !cookie.len().is_multiple_of(2) {
             return None;
@@ -58,9 +58,9 @@ pub enum FastOpenKind {
 /// The Fast Open option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FastOpen {
-    /// The encoding, in which an answer is given, too.
+    /// The encoding, which an answer uses too.
     pub kind: FastOpenKind,
-    /// The cookie; without one, the option asks for it.
+    /// The cookie; without one, the option requests it.
     pub cookie: Option<Cookie>,
 }
 
@@ -69,7 +69,7 @@ impl FastOpen {
     //# An option without a cookie asks for one.
     //= specs/rfc7413.md#option
     //# What the option's length makes no cookie is ignored.
-    /// Reads the body of an option; `None` when it is to be ignored.
+    /// Parses the body of an option; returns `None` if it is to be ignored.
     pub(super) fn read(kind: FastOpenKind, body: &[u8]) -> Option<Self> {
         match (Cookie::new(body), body) {
             (None, [_, ..]) => None,

@@ -12,7 +12,7 @@ pub use repr::{Flags, TcpRepr};
 /// Reads a TCP header that fills `header`, options included, whatever carried it.
 ///
 /// # Errors
-/// As [`crate::parse`]'s of the same defects.
+/// Same as [`crate::parse`] for the same defects.
 pub fn parse(header: &[u8]) -> Result<TcpRepr, crate::Malformed> {
     let nobody = core::net::IpAddr::V4(core::net::Ipv4Addr::UNSPECIFIED);
     packet::parse_behind(crate::IpRepr::new(nobody, nobody, 0, 0), header).map(|(_, tcp)| tcp)

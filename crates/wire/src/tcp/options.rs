@@ -1,8 +1,8 @@
 //! TCP options: MSS, window scale, SACK-permitted, SACK, timestamps, Fast Open.
 //!
-//! On receipt any order and alignment will do (RFC 9293 MUST-64), unknown kinds are skipped (MUST-6), and of a repeated
-//! option the last counts. Deviation: an illegal length (MUST-7) condemns the whole segment, a wrong one for its kind too,
-//! because what follows it cannot be trusted to be an option.
+//! On receipt any order and alignment is accepted (RFC 9293 MUST-64), unknown kinds are skipped (MUST-6), and of a repeated
+//! option the last one counts. Deviation: an illegal length (MUST-7) invalidates the whole segment, even one that is only wrong
+//! for its kind, because the bytes after it may not be an option.
 //!
 //! On transmission every group of options fills whole words, so the encoding is a run of words.
 
@@ -21,7 +21,7 @@ const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 
-/// Timestamps behind two NOPs, as nearly every segment of a connection that uses them has it.
+/// Timestamps after two NOPs, as in nearly every segment of a connection that uses them.
 const PADDED_TIMESTAMPS: [u8; 4] = [NOP, NOP, TIMESTAMPS, 10];
 
 /// Most SACK blocks that fit into 40 bytes of options (RFC 2018 §3).
@@ -32,7 +32,7 @@ pub const MAX_SACK_BLOCKS: usize = 4;
 pub struct Options {
     /// Maximum segment size (RFC 9293 §3.7.1).
     pub mss: Option<u16>,
-    /// Window shift (RFC 7323 §2) as it stood on the wire; may exceed 14.
+    /// Window shift (RFC 7323 §2) as received; may exceed 14.
     pub window_scale: Option<u8>,
     /// SACK permitted (RFC 2018 §2).
     pub sack_permitted: bool,
@@ -54,7 +54,7 @@ pub struct Timestamps {
 }
 
 impl Options {
-    /// Reads an option field of the usual shapes: none, or timestamps alone behind two NOPs.
+    /// Parses an option field of a usual form: empty, or timestamps alone after two NOPs.
     #[inline]
     pub(super) fn read_usual(field: &[u8]) -> Option<Self> {
         if field.is_empty() {
@@ -73,7 +73,7 @@ impl Options {
     //# An option of unknown kind is passed over by the length it states.
     //= specs/rfc9293.md#options
     //# The end of the list, the empty option and the maximum segment size are understood in any segment.
-    /// Reads an option field of any shape.
+    /// Parses an option field of any form.
     pub(super) fn read_any(mut rest: &[u8]) -> Result<Self, Malformed> {
         let mut options = Self::default();
         while let [kind, tail @ ..] = rest {
@@ -82,7 +82,7 @@ impl Options {
                 NOP => rest = tail,
                 kind => {
                     let len = usize::from(*tail.first().ok_or(Malformed::OptionLength)?);
-                    // A length below 2 makes the range run backwards, one too long makes it leave the field.
+                    // A length below 2 reverses the range, one too long makes it exceed the field.
                     options.set(kind, rest.get(2..len).ok_or(Malformed::OptionLength)?)?;
                     rest = &rest[len..];
                 }
@@ -151,7 +151,7 @@ fn exactly<const N: usize>(body: &[u8]) -> Result<[u8; N], Malformed> {
     body.try_into().map_err(|_| Malformed::OptionLength)
 }
 
-/// The option field while it is written, whole words at a time.
+/// The option field under construction, in whole words.
 struct Words<'a> {
     out: &'a mut [u8; MAX_OPTIONS],
     len: usize,
@@ -171,7 +171,7 @@ impl Words<'_> {
         self.push(stamps.tsecr.to_be_bytes());
     }
 
-    /// Padded behind, as it is usually seen. The groups before take 20 bytes at most, so the longest cookie fits.
+    /// Padded at the end, as is usual. The groups before it take at most 20 bytes, so the longest cookie fits.
     fn push_fast_open(&mut self, fast_open: &FastOpen) {
         let len = fast_open.write(&mut self.out[self.len..]);
         let padded = len.next_multiple_of(4);
@@ -179,7 +179,7 @@ impl Words<'_> {
         self.len += padded;
     }
 
-    /// As many blocks as fit; the groups before take 20 bytes at most, so two always do, unless a cookie stands there.
+    /// Adds as many blocks as fit; the groups before take at most 20 bytes, so two always fit unless there is a cookie.
     fn push_sack(&mut self, sack: &SackBlocks) {
         let room = (MAX_OPTIONS - self.len).saturating_sub(4) / 8;
         if room == 0 {
@@ -201,8 +201,8 @@ fn pair(bytes: [u8; 8]) -> (u32, u32) {
     ((both >> 32) as u32, both as u32)
 }
 
-/// Up to [`MAX_SACK_BLOCKS`] SACK blocks, as they stand on the wire: a block may be empty or reversed, for the
-/// classification above to judge.
+/// Up to [`MAX_SACK_BLOCKS`] SACK blocks, as received: a block may be empty or reversed; the caller's classification
+/// decides.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct SackBlocks {
     blocks: [SeqRange; MAX_SACK_BLOCKS],
@@ -213,7 +213,7 @@ impl SackBlocks {
     /// No block.
     pub const NONE: Self = Self { blocks: [SeqRange { start: SeqNum(0), end: SeqNum(0) }; 4], len: 0 };
 
-    /// Reads the body of a SACK option: one block or more, each of two edges.
+    /// Parses the body of a SACK option: one block or more, each with two edges.
     fn read(&mut self, body: &[u8]) -> Result<(), Malformed> {
         let (edges, []) = body.as_chunks() else { return Err(Malformed::OptionLength) };
         *self = Self::NONE;
@@ -223,7 +223,7 @@ impl SackBlocks {
         }
         if edges.is_empty() { Err(Malformed::OptionLength) } else { Ok(()) }
     }
-    /// Appends a block; `false` when all places are taken.
+    /// Appends a block; returns `false` if the list is full.
     #[inline]
     pub fn push(&mut self, block: SeqRange) -> bool {
         match self.blocks.get_mut(usize::from(self.len)) {
@@ -240,12 +240,12 @@ impl SackBlocks {
     pub fn as_slice(&self) -> &[SeqRange] {
         &self.blocks[..usize::from(self.len)]
     }
-    /// Whether there is none.
+    /// Returns whether the list is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
-    /// The first `n` blocks only.
+    /// Returns only the first `n` blocks.
     pub fn truncated(mut self, n: usize) -> Self {
         self.len = self.len.min(n.min(MAX_SACK_BLOCKS) as u8);
         for place in &mut self.blocks[usize::from(self.len)..] {

@@ -1,4 +1,4 @@
-//! The TCP header as it stands on the wire (RFC 9293 §3.1).
+//! The TCP header on the wire (RFC 9293 §3.1).
 //!
 //! Reserved bits are ignored on receipt and written as zero; the checksum belongs to [`crate::checksum`].
 

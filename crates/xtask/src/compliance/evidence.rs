@@ -1,7 +1,7 @@
 //! What duvet finds: which files implement and which test each requirement, and which requirements are excepted.
 //!
-//! The requirements are declared to duvet in files under `target/duvet`, made from the specifications. Duvet itself refuses a
-//! quote that no specification holds, and an anchor that does not exist.
+//! The requirements are declared to duvet in files under `target/duvet`, generated from the specifications. Duvet itself rejects
+//! a quote that no specification contains, and an anchor that does not exist.
 
 use super::spec::{Level, Requirement, Specification};
 use crate::runner::{Failure, Outcome, root, run};
@@ -49,7 +49,7 @@ fn failed(path: &Path, error: &dyn std::fmt::Display) -> Failure {
     Failure::Failed(format!("{}: {error}", path.display()))
 }
 
-/// Writes a file of declarations for each specification, and takes away what others left there.
+/// Writes a file of declarations for each specification, and removes other files there.
 fn declare(directory: &Path, specs: &[Specification]) -> Outcome {
     let _ = fs::remove_dir_all(directory);
     fs::create_dir_all(directory).map_err(|error| failed(directory, &error))?;
@@ -73,8 +73,8 @@ fn declaration(path: &str, requirement: &Requirement) -> String {
     format!("[[spec]]\ntarget = \"{path}#{}\"\nlevel = \"{level}\"\nquote = \"{quote}\"\n\n", requirement.anchor)
 }
 
-/// Duvet's report lists all annotations; `statuses` says for each requirement among them which others quote it, and how
-/// many of its bytes they cover.
+/// Duvet's report lists all annotations; for each requirement `statuses` names the annotations that quote it, and how many of its
+/// bytes they cover.
 fn read(report: &Value) -> Option<Ledger> {
     let annotations = report["annotations"].as_array()?;
     let mut ledger = Ledger::new();

@@ -1,4 +1,4 @@
-//! Requirements of the RFCs, the code that meets them and the tests that show it.
+//! Requirements of the RFCs, the code that meets them and the tests that verify it.
 //!
 //! The specifications are `specs/rfc*.md`. Code and tests quote them in annotations, which duvet compares with the
 //! specifications; its report becomes `docs/compliance.md`.
@@ -27,7 +27,7 @@ const COMPLETE: [&str; 6] = [
     "specs/rfc9937.md",
 ];
 
-/// Writes the page and reports what is open; or fails when it is out of date or anything is open that must not be.
+/// Writes the page and reports open requirements; or fails if the page is out of date or a mandatory requirement is open.
 pub fn run(mode: DocsMode, when_absent: WhenAbsent) -> Outcome {
     let Some(duvet) = DUVET.provide(when_absent)? else { return Ok(()) };
     let specs = spec::read_all(&root())?;
@@ -61,7 +61,7 @@ fn chapter<'a>(spec: &'a Specification, ledger: &Ledger) -> Chapter<'a> {
     Chapter { path: &spec.path, title: &spec.title, clauses: spec.requirements.iter().map(clause).collect() }
 }
 
-/// Annotations that prove nothing, or prove what an exception denies.
+/// Returns annotations that prove nothing, or contradict an exception.
 fn contradictions(chapters: &[Chapter<'_>]) -> Vec<String> {
     let mut problems = Vec::new();
     each(chapters, |place, evidence| {

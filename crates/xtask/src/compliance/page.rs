@@ -1,4 +1,5 @@
-//! `docs/compliance.md`: how many requirements are settled, and each with its files. No line numbers, which any edit moves.
+//! `docs/compliance.md`: how many requirements are settled, and the files of each. No line numbers, because any edit would change
+//! them.
 
 use super::evidence::Evidence;
 use super::spec::{Level, Requirement};

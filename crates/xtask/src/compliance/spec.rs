@@ -116,7 +116,7 @@ fn parse_bullet(text: &str) -> Option<Requirement> {
     })
 }
 
-/// A quote is looked for in its section, so no sentence there may be a part of another.
+/// Quotes are searched in their section, so no sentence there may be a part of another.
 fn check(spec: &Specification) -> Result<(), String> {
     for (index, one) in spec.requirements.iter().enumerate() {
         if one.anchor.is_empty() || !one.sentence.ends_with('.') {

@@ -20,7 +20,7 @@ fn loss_at(segments: u32) -> CongestionEvent {
     CongestionEvent::Loss { flight_size: segments * SEGMENT }
 }
 
-/// Reduced from 100 segments to 70, avoidance begun at time zero.
+/// Reduced from 100 segments to 70; avoidance begins at time zero.
 fn reduced_from_100() -> (Cubic, Window) {
     let mut cubic = Cubic::new(&CubicConfig::default());
     assert_eq!(cubic.on_congestion(&window(100), &loss_at(100), Instant::ZERO), 70 * SEGMENT);
@@ -180,7 +180,7 @@ fn renos_estimate_may_grow_at_one_pace_throughout() {
     cubic.on_enter(&window, Instant::ZERO);
     for _ in 0..80 {
         let grown = cubic.on_ack(&ack(1, window.cwnd()), &window);
-        // α = 9/17 of a segment, though nothing was ever lost.
+        // α = 9/17 of a segment, although nothing was ever lost.
         assert!(grown.abs_diff(9_000 / 17) <= 1, "{grown}");
         window.grow(grown);
     }
@@ -275,13 +275,13 @@ fn a_new_segment_size_changes_the_steepness_but_not_the_place() {
     window.set_smss(500);
     let srtt = Some(Duration::from_secs(1));
     let grown = cubic.on_ack(&AckSample { srtt, ..ack(1_000, 70 * SEGMENT) }, &window);
-    // Half the segment, half the depth under the plateau: 100 − (100 − 95.640)/2.
+    // Half the segment size halves the depth below the plateau: 100 − (100 − 95.640)/2.
     assert!((70_000 + grown).abs_diff(97_820) <= 1, "{}", 70_000 + grown);
     assert_eq!(cubic.values(), [("w_max", 100_000), ("k_ms", 4_217)]);
 }
 
-/// RFC 9438 §5.2: with one loss in `1/p` segments and a round trip of 100 ms the average is the larger of Reno's
-/// `1.2 / p^0.5` and the cubic's `1.054 · RTT^0.75 / p^0.75`. The analysis knows no fast convergence.
+/// RFC 9438 §5.2: with one loss in `1/p` segments and a round trip of 100 ms the average is the larger of Reno's `1.2 / p^0.5`
+/// and the cubic's `1.054 · RTT^0.75 / p^0.75`. The analysis ignores fast convergence.
 #[test_case(1_000, 38; "the Reno-friendly region at one in a thousand")]
 #[test_case(10_000, 187; "one in ten thousand")]
 #[test_case(100_000, 1_054; "one in a hundred thousand")]

@@ -8,7 +8,7 @@ use test_case::test_case;
 
 const SEGMENT: Bytes = 1_000;
 
-/// A policy that receives flights of a hundred segments while its window stands still.
+/// A policy that receives flights of a hundred segments while its window stays constant.
 struct Flights {
     policy: Hystart,
     window: Window,
@@ -24,7 +24,7 @@ fn hystart(change: impl FnOnce(&mut HystartConfig)) -> Flights {
 }
 
 impl Flights {
-    /// A flight comes back with ACKs `spacing_us` apart; which of them ends slow start, and why.
+    /// Returns a flight with ACKs `spacing_us` apart; tells which of them ends slow start, and why.
     fn round(&mut self, spacing_us: u64, rtt_us: u64, min_rtt_us: u64) -> Option<(u32, ExitCause)> {
         let nxt = self.una + 100 * SEGMENT;
         for nth in 1..=100 {
@@ -62,7 +62,7 @@ fn the_eighth_sample_is_compared_with_the_whole_connection(min_us: u64, fires_us
 
 #[test]
 fn a_delay_that_rises_slowly_from_round_to_round_is_found_in_the_end() {
-    // HyStart++ would miss it: no round is slower than the last by the margin.
+    // HyStart++ would miss it: no round is slower than the last one by the margin.
     let mut flow = hystart(|config| config.ack_train = Detection::Off);
     let fires = (0..10).map(|round| flow.round(1_000, 50_000 + round * 2_000, 50_000));
     assert_eq!(fires.collect::<Vec<_>>()[..5], [None, None, None, None, Some((8, ExitCause::DelayIncrease))]);
@@ -116,7 +116,7 @@ fn what_has_fired_or_met_congestion_searches_no_more() {
 
 #[test]
 fn after_an_undone_episode_eight_new_samples_are_needed() {
-    // The flight that is under way began before the episode, and seven of its samples were taken then.
+    // The flight in progress began before the episode, and seven of its samples were taken then.
     let slow = AckSample {
         rtt: Some(Duration::from_millis(150)),
         min_rtt: Some(Duration::from_millis(100)),
@@ -132,7 +132,7 @@ fn after_an_undone_episode_eight_new_samples_are_needed() {
     assert!(matches!(step(&mut flow), Step::Exit { cause: ExitCause::DelayIncrease, .. }));
 }
 
-/// The round that the episode interrupted is over with the first ACK after it.
+/// The first ACK after the episode ends the round that it interrupted.
 #[test_case(1, [Some(8), None]; "the next is judged")]
 #[test_case(2, [None, Some(8)]; "the one after it is judged")]
 #[test_case(3, [None, None]; "none of two is judged")]

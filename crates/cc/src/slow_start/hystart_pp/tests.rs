@@ -14,7 +14,7 @@ use test_case::test_case;
 
 const SEGMENT: Bytes = 1_000;
 
-/// A policy that receives flights of whole segments while its window stands still.
+/// A policy that receives flights of whole segments while its window stays constant.
 struct Flights<S> {
     policy: S,
     window: Window,
@@ -53,7 +53,7 @@ impl<S: SlowStart> Flights<S> {
         self.policy.on_ack(&sample, &self.window)
     }
 
-    /// A flight leaves and every segment of it is acknowledged; the last step.
+    /// Sends a flight and acknowledges each of its segments; returns the last step.
     fn round(&mut self, segments: u32, rtt_us: u64) -> Step {
         self.send(segments);
         (0..segments).map(|_| self.ack(1, Some(rtt_us))).last().expect("a flight of segments")
@@ -61,7 +61,7 @@ impl<S: SlowStart> Flights<S> {
 }
 
 const GROW: Step = Step::Grow(SEGMENT);
-/// What the ACK does that makes the detector fire before conservative slow start.
+/// The step of the ACK that makes the detector fire before conservative slow start.
 const ENTER_CSS: Step = Step::Turn(SEGMENT);
 const IN_CSS: Step = Step::Grow(SEGMENT / 4);
 
@@ -294,8 +294,8 @@ struct Growing<T: Tail> {
 }
 
 impl<T: Tail> Growing<T> {
-    /// The ACK that makes the detector fire is of one byte, and of a flight that the application limited, so that the
-    /// window is still 100 segments after it.
+    /// The ACK that makes the detector fire covers one byte of a flight that the application limited, so that the window is still
+    /// 100 segments after it.
     fn new(tail: T::Config) -> Self {
         let delay = DelayIncreaseConfig { rtt_samples: 1, ..DelayIncreaseConfig::default() };
         let config = HystartPpConfig { limit_segments: Some(8), delay, tail };
@@ -324,7 +324,7 @@ impl<T: Tail> Growing<T> {
         self.tell(sample)
     }
 
-    /// A window is acknowledged segment by segment, in 60 ms; then `cwnd` in tenths of a segment.
+    /// Acknowledges a window segment by segment, in 60 ms; returns `cwnd` in tenths of a segment.
     fn round(&mut self) -> Bytes {
         let mut left = self.cc.window().cwnd();
         while left > 0 {

@@ -1,18 +1,18 @@
 //! Conservative slow start (RFC 9406 §4.2): a few rounds of slower exponential growth.
 //!
-//! It takes its entry back when a round turns out faster than the one that caused it: then the delay was not a queue's.
-//! Otherwise it ends slow start after its rounds, of which the one it began in is the first, however little was left of it.
-//! The ACK that begins the round after the last does not open the window any more.
+//! It reverts to slow start when a round turns out faster than the one that caused it: then the delay was not caused by a queue.
+//! Otherwise it ends slow start after its rounds, the first of which is the one it began in, however little was left of it. The
+//! ACK that begins the round after the last one no longer opens the window.
 
 use super::{Tail, TailAck, TailStep};
 use crate::slow_start::round::{Round, RttMicros};
 use crate::slow_start::{ExitCause, Step};
 use base::Bytes;
 
-/// How slow, and for how long.
+/// How slow this phase is, and how long it lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CssConfig {
-    /// What slow start's growth is divided by (`CSS_GROWTH_DIVISOR`), at least 2.
+    /// Divisor of slow start's growth (`CSS_GROWTH_DIVISOR`), at least 2.
     pub growth_divisor: u8,
     /// After how many rounds slow start ends (`CSS_ROUNDS`), at least 1.
     pub rounds: u8,
@@ -31,7 +31,7 @@ pub struct Css {
     config: CssConfig,
 }
 
-/// What a stretch of conservative slow start remembers.
+/// State of one period of conservative slow start.
 #[derive(Clone, Debug)]
 pub struct CssPhase {
     /// The round trip that caused it (`cssBaselineMinRtt`).

@@ -1,8 +1,8 @@
-//! Limited slow start as HyStart++'s early drafts had it (draft-balasubramanian-tcpm-hystartplusplus-01, RFC 3742).
+//! Limited slow start as in HyStart++'s early drafts (draft-balasubramanian-tcpm-hystartplusplus-01, RFC 3742).
 //!
-//! Linear growth: a round trip opens the window by the same share of `ssthresh` each time, which is the window at which
-//! the detector fired. It contends with avoidance, whose own growth is taken where it is larger, and lasts until the next
-//! congestion signal. The detector counts from 16 segments on only.
+//! Linear growth: a round trip opens the window by the same share of `ssthresh` each time, which is the window at which the
+//! detector fired. It competes with avoidance, whose growth applies where it is larger, and lasts until the next congestion
+//! signal. The detector counts only from 16 segments on.
 
 use super::{Tail, TailAck, TailStep};
 use crate::avoidance::ratio;
@@ -13,10 +13,10 @@ use base::{Bytes, Ratio};
 
 const MILLION: u64 = 1_000_000;
 
-/// From where on, and how steep.
+/// Where it begins, and how steep it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LssConfig {
-    /// Segments below which the detector does not count (`LOW_CWND`).
+    /// Window in segments below which the detector does not count (`LOW_CWND`).
     pub low_window_segments: u32,
     /// The share of `ssthresh` by which a round trip opens the window (`LSS_DIVISOR`), at most 1.
     pub divisor: Ratio,
@@ -39,7 +39,7 @@ pub struct Lss {
 
 impl Tail for Lss {
     type Config = LssConfig;
-    /// Nothing: `ssthresh` is in the window.
+    /// No state: `ssthresh` is in the window.
     type Phase = ();
     const NAME: &'static str = "lss";
 
@@ -60,7 +60,7 @@ impl Tail for Lss {
     }
 
     fn on_ack(&self, (): &mut (), ack: &TailAck<'_>) -> TailStep {
-        // The drafts' N / K with K = cwnd / (share · ssthresh). No ACK speaks for more than a window.
+        // The drafts' N / K with K = cwnd / (share · ssthresh). No ACK counts for more than a window.
         let cwnd = u64::from(ack.window.cwnd());
         let a_round_trip = u64::from(ack.window.ssthresh()) * u64::from(self.millionths) / MILLION;
         let growth = u64::from(ack.acked).min(cwnd) * a_round_trip.min(cwnd) / cwnd;

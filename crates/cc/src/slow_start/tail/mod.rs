@@ -1,4 +1,4 @@
-//! What follows HyStart++'s detector: a slower slow start, which may take its entry back or end slow start.
+//! The phase after HyStart++'s detector: a slower slow start, which may revert to slow start or end it.
 
 mod css;
 mod lss;
@@ -12,34 +12,34 @@ use crate::window::Window;
 use base::Bytes;
 use core::fmt::Debug;
 
-/// A careful phase. Its numbers are here, what it remembers while it runs is in its [`Phase`](Tail::Phase).
+/// A careful phase. Its parameters are here, its run-time state is in its [`Phase`](Tail::Phase).
 pub trait Tail: Debug + Clone + Send + 'static {
     /// Its configuration.
     type Config;
-    /// What the phase remembers.
+    /// Run-time state of the phase.
     type Phase: Debug + Clone + Send + 'static;
     /// Name of the phase in traces.
     const NAME: &'static str;
-    /// The tail that `config` describes, whose bounds [`CcConfig::problems`](crate::CcConfig::problems) checks.
+    /// Creates the tail that `config` describes; [`CcConfig::problems`](crate::CcConfig::problems) checks its bounds.
     fn new(config: &Self::Config) -> Self;
-    /// Whether the detector counts with this window.
+    /// Returns whether the detector counts at this window.
     fn is_eligible(&self, _window: &Window) -> bool {
         true
     }
-    /// The detector fired in a round whose smallest round trip so far is `baseline`.
+    /// Enters the phase; `baseline` is the smallest round trip so far in the round in which the detector fired.
     fn enter(&self, baseline: RttMicros) -> Self::Phase;
-    /// The step of the ACK with which the phase begins; slow start would have opened the window by `bytes`.
+    /// Returns the step of the ACK that begins the phase; slow start would have opened the window by `bytes`.
     fn entered(bytes: Bytes) -> Step;
     /// An ACK arrived in this phase.
     fn on_ack(&self, phase: &mut Self::Phase, ack: &TailAck<'_>) -> TailStep;
 }
 
-/// What a tail learns about an ACK.
+/// What a tail learns from an ACK.
 #[derive(Clone, Copy, Debug)]
 pub struct TailAck<'w> {
     /// Bytes acknowledged.
     pub acked: Bytes,
-    /// What slow start would have opened the window by: the same, held to `L`.
+    /// Bytes by which slow start would have opened the window: the same, limited by `L`.
     pub bytes: Bytes,
     /// Whether a new round began with it.
     pub round: Round,
@@ -49,12 +49,12 @@ pub struct TailAck<'w> {
     pub window: &'w Window,
 }
 
-/// What a tail asks for.
+/// What a tail requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TailStep {
-    /// The phase goes on.
+    /// The phase continues.
     Stay(Step),
-    /// The detector was wrong: open the window by this many bytes and go on with slow start.
+    /// The detector was wrong: open the window by this many bytes and continue with slow start.
     Resume(Bytes),
     /// Slow start is over, and why.
     Over(ExitCause),

@@ -1,4 +1,4 @@
-//! Arguments of a call: expressions to numbers, lists, addresses.
+//! Arguments of a call: expressions evaluated to numbers, lists, addresses.
 
 use crate::config::bytes;
 use crate::script::{Expr, Field};
@@ -10,7 +10,7 @@ use std::net::IpAddr;
 pub struct Args<'a>(pub &'a [Expr]);
 
 impl<'a> Args<'a> {
-    /// That there are exactly `count`.
+    /// Checks that there are exactly `count` arguments.
     pub fn count(self, count: usize) -> Result<(), String> {
         if self.0.len() == count {
             Ok(())
@@ -24,7 +24,7 @@ impl<'a> Args<'a> {
         self.0.get(at).ok_or_else(|| format!("argument {} is missing", at + 1))
     }
 
-    /// Argument `at` as a number of 32 bits.
+    /// Argument `at` as a 32-bit number.
     pub fn int(self, at: usize) -> Result<i32, String> {
         int(self.get(at)?).map_err(|what| format!("argument {}: {what}", at + 1))
     }
@@ -35,7 +35,7 @@ impl<'a> Args<'a> {
         usize::try_from(length)
             .ok()
             .filter(|length| *length <= 1 << 30)
-            .ok_or_else(|| format!("argument {}: {length} is no length", at + 1))
+            .ok_or_else(|| format!("argument {}: {length} is not a valid length", at + 1))
     }
 
     /// `[n]`.
@@ -46,7 +46,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// That argument `at` is `...`.
+    /// Checks that argument `at` is `...`.
     pub fn ellipsis(self, at: usize) -> Result<(), String> {
         match self.get(at)? {
             Expr::Ellipsis => Ok(()),
@@ -62,7 +62,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// `...` as that many zeros, or 0 as a null pointer with a length.
+    /// `...` as `length` zeros, or 0 as a null pointer with that length.
     pub fn buffer(self, at: usize, length: usize) -> Result<crate::stack::Buffer, String> {
         match self.get(at)? {
             Expr::Ellipsis => Ok(crate::stack::Buffer::Bytes(vec![0; length])),
@@ -77,7 +77,7 @@ impl<'a> Args<'a> {
     }
 }
 
-/// The number an expression stands for.
+/// The numeric value of an expression.
 pub fn value(expr: &Expr) -> Result<i64, String> {
     match expr {
         Expr::Int(value) => Ok(*value),
@@ -86,7 +86,9 @@ pub fn value(expr: &Expr) -> Result<i64, String> {
         Expr::Apply(name, arguments) => match (name.as_str(), arguments.as_slice()) {
             ("htons", [argument]) => {
                 let port = value(argument)?;
-                u16::try_from(port).map(|port| i64::from(port.to_be())).map_err(|_| format!("{port} is no port"))
+                u16::try_from(port)
+                    .map(|port| i64::from(port.to_be()))
+                    .map_err(|_| format!("{port} is not a valid port"))
             }
             ("inet_addr", [argument]) => match ip(argument)? {
                 IpAddr::V4(v4) => Ok(i64::from(u32::from_ne_bytes(v4.octets()))),
@@ -98,7 +100,7 @@ pub fn value(expr: &Expr) -> Result<i64, String> {
     }
 }
 
-/// The same in 32 bits, signed or not.
+/// The same in 32 bits, signed or unsigned.
 pub fn int(expr: &Expr) -> Result<i32, String> {
     let value = value(expr)?;
     let signed = i32::try_from(value);

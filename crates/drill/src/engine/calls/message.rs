@@ -1,4 +1,4 @@
-//! `struct msghdr` with its control messages: what a script hands over, and what it expects back.
+//! `struct msghdr` with its control messages: what a script passes, and what it expects in return.
 
 use super::args::{braces, field, int, optional, value, vectors};
 use crate::engine::clock::Clock;
@@ -6,11 +6,11 @@ use crate::engine::compare;
 use crate::script::{Expr, Field};
 use crate::stack::Message;
 
-/// Bytes of `struct cmsghdr`, and what its data is aligned to.
+/// Size of `struct cmsghdr`, and the alignment of its data, in bytes.
 const HEADER: usize = 16;
 const ALIGN: usize = 8;
 
-/// What `recvmsg` should leave.
+/// What `recvmsg` is expected to leave in memory.
 #[derive(Debug)]
 pub struct Expected {
     flags: i32,
@@ -27,9 +27,9 @@ struct Control {
 
 #[derive(Debug)]
 enum Data {
-    /// These bytes. Behind them may come what a script cannot say, so long.
+    /// Exact bytes, which may be followed by this many bytes that a script cannot express.
     Bytes(Vec<u8>, usize),
-    /// Moments, microseconds of script time; 0 is not compared.
+    /// Times in microseconds of script time; 0 is not compared.
     Stamps(Vec<i64>),
 }
 
@@ -43,7 +43,7 @@ impl Data {
     }
 }
 
-/// The message that `expr` spells, and what is expected of it afterwards.
+/// The message described by `expr`, and what it is expected to contain afterwards.
 pub fn message(expr: &Expr) -> Result<(Message, Expected), String> {
     let fields = braces(expr)?;
     let buffers = vectors(field(fields, "msg_iov")?)?;
@@ -78,7 +78,7 @@ fn control(expr: &Expr) -> Result<Control, String> {
     Ok(Control { level, kind, data })
 }
 
-/// `struct sock_extended_err`, behind which the kernel puts the address of who was to blame.
+/// `struct sock_extended_err`, after which the kernel puts the address of the sender of the error.
 fn extended_error(level: i32, fields: &[Field]) -> Result<Data, String> {
     let mut bytes = Vec::new();
     bytes.extend(int(field(fields, "ee_errno")?)?.to_ne_bytes());
@@ -93,7 +93,7 @@ fn extended_error(level: i32, fields: &[Field]) -> Result<Data, String> {
 }
 
 impl Control {
-    /// As it lies in memory, padding included.
+    /// As laid out in memory, including padding.
     fn bytes(&self) -> Vec<u8> {
         let mut out = (HEADER + self.data.len()).to_ne_bytes().to_vec();
         out.extend(self.level.to_ne_bytes());
@@ -107,7 +107,7 @@ impl Control {
 }
 
 impl Expected {
-    /// Compares with what came back.
+    /// Compares with what the call returned.
     pub fn compare(&self, message: &Message, clock: Clock, tolerance_usecs: i64) -> Result<(), String> {
         compare::field("msg_flags", self.flags, message.flags)?;
         let mut rest = message.control.as_slice();

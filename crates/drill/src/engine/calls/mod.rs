@@ -1,4 +1,4 @@
-//! System calls of a script: from its arguments to a live call, and from what came back to a verdict.
+//! System calls of a script: from the arguments to a live call, and from its results to a verdict.
 
 mod args;
 mod message;
@@ -22,7 +22,7 @@ use std::net::IpAddr;
 impl Engine<'_> {
     pub(super) fn call(&mut self, spec: &CallSpec, line: u32, time: EventTime) -> Result<(), Failure> {
         let failure = |what: String| Failure { line, what: format!("{}: {what}", spec.name) };
-        // A call that is still blocked does not keep one that does not block from being made.
+        // A blocked call does not prevent a non-blocking one.
         let blocked = self.collect(Patience::Some)?;
         if blocked && spec.end.is_some() {
             return Err(failure("another blocking call is still under way".into()));
@@ -45,7 +45,7 @@ impl Engine<'_> {
         self.complete(&pending, &call, returned).map_err(failure)
     }
 
-    /// Takes the blocking call back if it has returned; says whether one is still under way.
+    /// Collects the blocking call if it has returned; says whether one is still in progress.
     pub(super) fn collect(&mut self, patience: Patience) -> Result<bool, Failure> {
         let Some(pending) = self.pending.take() else { return Ok(false) };
         let failure = |what: String| Failure { line: pending.line, what: format!("{}: {what}", pending.name) };
@@ -61,7 +61,7 @@ impl Engine<'_> {
         Ok(false)
     }
 
-    /// Whether a blocking call is under way, by its line and name.
+    /// Whether a blocking call is in progress: its line and name.
     pub(super) fn still_blocked(&self) -> Option<(u32, &str)> {
         self.pending.as_ref().map(|pending| (pending.line, pending.name.as_str()))
     }
@@ -161,7 +161,7 @@ impl Engine<'_> {
     }
 
     fn socket_index(&self, script: i32) -> Result<usize, String> {
-        self.descriptor(script)?.socket.ok_or_else(|| format!("descriptor {script} is no socket"))
+        self.descriptor(script)?.socket.ok_or_else(|| format!("descriptor {script} is not a socket"))
     }
 }
 
@@ -185,7 +185,7 @@ fn polled(expected: &[i16], actual: &[PollFd]) -> Result<(), String> {
     Ok(())
 }
 
-/// Address and port of a socket address, an IPv4 address in IPv6 clothes as the former.
+/// Address and port of a socket address; an IPv4-mapped IPv6 address as plain IPv4.
 fn peer(bytes: &[u8]) -> Option<(IpAddr, u16)> {
     let family = i32::from(u16::from_ne_bytes([*bytes.first()?, *bytes.get(1)?]));
     let port = u16::from_be_bytes([*bytes.get(2)?, *bytes.get(3)?]);
@@ -193,7 +193,7 @@ fn peer(bytes: &[u8]) -> Option<(IpAddr, u16)> {
     Some((address(bytes.get(range)?)?.to_canonical(), port))
 }
 
-/// The number of an errno.
+/// The number of an errno name.
 fn errno(name: &str) -> Result<i32, String> {
     number(name).map(|number| number as i32)
 }

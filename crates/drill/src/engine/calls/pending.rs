@@ -11,7 +11,7 @@ pub struct Pending {
     pub line: u32,
     /// Its name.
     pub name: String,
-    /// When it is to return, if it blocks.
+    /// When the call should return, if it blocks.
     pub end: Option<Due>,
     /// When it began.
     pub begin: i64,
@@ -23,28 +23,28 @@ pub struct Pending {
     pub after: After,
 }
 
-/// What is left to do and to compare when a call has returned.
+/// What remains to be done and compared once a call has returned.
 #[derive(Debug)]
 pub enum After {
     /// Nothing but the result.
     Nothing,
-    /// A descriptor was made: of a socket (of this protocol) or of something else.
+    /// The call created a descriptor: of a socket (of this protocol) or of something else.
     Descriptor(Option<i32>),
-    /// A connection was taken from this listener.
+    /// The call accepted a connection from this listener.
     Accepted,
     /// A socket listens.
     Listening(i32),
     /// A descriptor was closed.
     Closed(i32),
-    /// Two descriptors were made.
+    /// The call created two descriptors.
     Pipe([i32; 2]),
     /// An integer came back.
     Value(i32),
-    /// An option came back: its length, and its bytes unless they do not matter.
+    /// The call returned an option: its length, and its bytes unless they do not matter.
     Option(u32, Option<Vec<u8>>),
-    /// Events of descriptors came back.
+    /// The call returned events of descriptors.
     Polled(Vec<i16>),
-    /// An event and the user's data came back; the data is as wide as said, in bits.
+    /// The call returned an event and the user's data; the number is the width of the data in bits.
     Epoll(EpollEvent, u32),
     /// A message came back.
     Message(Expected),

@@ -1,4 +1,4 @@
-//! One function a call: its arguments, and what to do when it has returned.
+//! One function per call: its arguments, and what to do when it has returned.
 
 use super::super::Engine;
 use super::super::socket::Stage;
@@ -10,10 +10,10 @@ use crate::config::bytes;
 use crate::script::{CallSpec, Expr};
 use crate::stack::{Call, EpollEvent, PollFd};
 
-/// A live call and what comes after it.
+/// A live call and what to do after it.
 type Prepared = Result<(Call, After), String>;
 
-/// Room for any socket address.
+/// Enough room for any socket address.
 const ADDRESS_ROOM: usize = 128;
 
 impl Engine<'_> {
@@ -77,7 +77,7 @@ impl Engine<'_> {
         })
     }
 
-    /// Where a `connect` or `sendto` goes. A new socket connects by it; the family AF_UNSPEC makes it new again.
+    /// The destination of a `connect` or `sendto`. It connects a fresh socket; the family AF_UNSPEC makes the socket fresh again.
     fn destination(&mut self, script: i32, argument: &Expr) -> Result<Vec<u8>, String> {
         let (ip, port) = (self.config.remote_ip, self.config.connect_port);
         let address = given_address(argument, || socket_address(self.config.socket_ip(ip), port))?;
@@ -230,7 +230,7 @@ impl Engine<'_> {
         }
     }
 
-    /// An event with its data, and how many bits of the data are meant.
+    /// An event with its data, and how many bits of the data count.
     fn epoll_event(&self, expr: &Expr) -> Result<(EpollEvent, u32), String> {
         let fields = braces(expr)?;
         let events = int(field(fields, "events")?)? as u32;
@@ -273,7 +273,7 @@ impl Engine<'_> {
     }
 }
 
-/// `...` is `default`, a number is a family without an address, a structure is itself.
+/// `...` stands for `default`, a number for an address family without an address, a structure for itself.
 fn given_address(expr: &Expr, default: impl Fn() -> Vec<u8>) -> Result<Vec<u8>, String> {
     match expr {
         Expr::Ellipsis => Ok(default()),

@@ -1,4 +1,4 @@
-//! What a path or a receiver forgives, and what it does not.
+//! Which deviations a path or a receiver tolerates, and which it does not.
 
 use super::recovery::DSACK;
 use super::shapes::{fact, mean, without};
@@ -94,7 +94,7 @@ pub(super) const CLAIMS: &[Claim] = &[
             fact("of_256", stale("limit-256"), 1),
             fact("of_none", stale("unlimited"), 1),
         ],
-        shows: "On the path where it is most ({where}), the share of the time behind an acknowledgement with SACK blocks that told nothing new, until one did. Slow start without HyStart++ \
+        shows: "On the path where it is most ({where}), the share of the time behind an acknowledgement with SACK blocks that carried nothing new, until one did. Slow start without HyStart++ \
                 loses every second segment of the end of its flight, so that the receiver holds hundreds of blocks. With room for 64 it throws away \
                 what would begin another and answers with the blocks it has, nothing is seen \
                 to be lost that is, and each hole is found only when the one before it was closed. With 128 blocks it is {of_128} %, with 256 {of_256} %. \

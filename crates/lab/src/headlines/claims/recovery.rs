@@ -1,4 +1,4 @@
-//! What duplicates and lost retransmissions cost, before and after they were recognised.
+//! The cost of duplicates and lost retransmissions, before and after their recognition was fixed.
 
 use super::shapes::{fact, mean, without};
 use crate::headlines::claim::{Ablation, Band, Claim, Measure, Nothing, Published, Unit, above, at_least, between};

@@ -1,4 +1,4 @@
-//! What proportional rate reduction brings.
+//! The benefit of proportional rate reduction.
 
 use super::shapes::fact;
 use crate::headlines::claim::{Band, Claim, Measure, Nothing, Published, Unit, between};

@@ -1,4 +1,4 @@
-//! One packet in a hundred out of its order, in both readings.
+//! One packet in a hundred reordered, in both readings.
 
 use super::releases::{BEFORE, NO_RACK, NO_WINDOW, RACK, WINDOW};
 use super::shapes::{fact, mean, without};

@@ -1,4 +1,4 @@
-//! What several claims are made of.
+//! Building blocks that several claims share.
 
 use crate::headlines::claim::{Ablation, Fact};
 use crate::headlines::estimate::{Across, Estimate, What};

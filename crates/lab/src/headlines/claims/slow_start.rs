@@ -1,4 +1,4 @@
-//! What HyStart++ saves, with and without the loss detection of its time.
+//! The savings of HyStart++, with and without the loss detection of its time.
 
 use super::shapes::{fact, mean};
 use crate::headlines::claim::{Ablation, Band, Claim, Measure, Nothing, Published, Unit, above, below, between};
@@ -15,7 +15,7 @@ const ARMS: &[StudyArm] = &[StudyArm::with("no-hystart", "server-2019", &CLASSIC
 /// The whole grid.
 static GRID: Study = Study::of("hystart", "hystart", ARMS);
 
-/// Where a tail can be recognised.
+/// Cells in which a tail can be recognised.
 static TAIL: Study = Study {
     name: "hystart-tail",
     experiment: "hystart",

@@ -1,4 +1,4 @@
-//! The receive window of a system of 1999, and the arithmetic of the note that enlarged it.
+//! The receive window of a system of 1999, and the arithmetic of the note that recommended a larger one.
 
 use super::shapes::{fact, mean};
 use crate::headlines::claim::{Ablation, Band, Claim, Measure, Nothing, Published, Unit, at_least, between};
@@ -82,7 +82,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
 ];
 
-/// The examples of the note: how many come out, of how many.
+/// Returns how many examples of the note are reproduced, and of how many.
 fn worked() -> (usize, usize) {
     const MSS: u32 = 1_460;
     let ms = Duration::from_millis;

@@ -1,4 +1,4 @@
-//! Tests of rows: made of runs with known results.
+//! Tests of rows from runs with known results.
 
 use super::*;
 use crate::results::{Conditions, conditions, constants, jsonl, unmet};
@@ -53,7 +53,7 @@ fn a_row_has_the_schema_and_the_numbers_of_the_contract() {
         "efficiency": middle(|s| (0.0822 + 0.0375) / s),
         "elapsed_ms": middle(|s| s * 1000.0),
         "repair_rtts": null,
-        // Three of six runs send 100 of 1,000,100 bytes again.
+        // Three of six runs retransmit 100 of 1,000,100 bytes.
         "retransmitted_pct": rounded(300.0 * 100.0 / 6_000_300.0),
         "rtos": 0.0,
         "runs_with_rto_pct": 0.0,
@@ -137,7 +137,7 @@ fn a_condition_that_does_not_hold_is_named_with_its_cell() {
     assert_eq!(texts, [(0, ratio), (0, mean), (1, ratio), (1, mean)]);
 }
 
-/// The experiment of the built-in file with one more condition, made as the options say.
+/// The experiment of the built-in file with one more condition, made with these options.
 fn conditions_of(condition: &str, arms: &[&str], set: &[&str], iterations: Option<u32>) -> Conditions {
     let mut experiment = spec::builtin("wan").unwrap();
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();

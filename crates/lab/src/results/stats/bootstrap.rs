@@ -1,26 +1,26 @@
 //! The bootstrap over seeds (B. Efron, "Bootstrap methods: another look at the jackknife", 1979): an interval for a number
 //! that is not a median, such as a ratio of means or the largest of several.
 //!
-//! Seeds are drawn again with replacement, and the number is computed anew from the runs that belong to them; the interval
-//! holds 95 % of what comes out. Draws start from a fixed seed, so that equal runs give equal intervals.
+//! The seeds are resampled with replacement, and the number is computed again from their runs; the interval contains 95 % of the
+//! results. Draws start from a fixed seed, so that equal runs give equal intervals.
 
 use super::at_permille;
 use base::Rng;
 
 /// Times that the seeds are drawn again.
 pub const RESAMPLES: usize = 1_000;
-/// Seeds below which drawing them again says nothing; the least for which order statistics give an interval, too.
+/// Minimum number of seeds for resampling; also the minimum for an interval from order statistics.
 pub const MIN_SEEDS: usize = 6;
 
-/// What is cut off on each side.
+/// The part cut off at each end.
 const TAIL_PERMILLE: usize = 25;
 
-/// As many indices below `n`, drawn with replacement.
+/// Returns `n` indices below `n`, drawn with replacement.
 pub fn resample(n: usize, rng: &mut Rng) -> Vec<usize> {
     (0..n).map(|_| rng.below(n as u64) as usize).collect()
 }
 
-/// Between which bounds 95 % of what was computed anew lies; `None` of nothing.
+/// Returns the bounds of 95 % of the recomputed numbers; `None` for an empty list.
 pub fn bounds(computed: &[f64]) -> Option<(f64, f64)> {
     Some((at_permille(computed, TAIL_PERMILLE)?, at_permille(computed, 1_000 - TAIL_PERMILLE)?))
 }

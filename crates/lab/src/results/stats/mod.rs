@@ -1,17 +1,17 @@
 //! Statistics of runs: order statistics, paired comparison of two arms, and the bootstrap over seeds.
 //!
-//! Only additions, multiplications, divisions and one square root of `f64` are used, which are exact to the last bit on
-//! every machine, so results do not depend on where they were computed.
+//! Uses only additions, multiplications, divisions and one square root of `f64`, which are exact to the last bit on every
+//! machine, so results do not depend on where they were computed.
 
 pub mod bootstrap;
 mod paired;
 
 pub use paired::{Comparison, MIN_PAIRS, Verdict, compare};
 
-/// Runs below which a tenth percentile says nothing.
+/// Minimum number of runs for a tenth percentile.
 const MIN_RUNS_FOR_TAILS: usize = 50;
 
-/// The middle value, or the mean of the two in the middle; `None` of nothing.
+/// Returns the middle value, or the mean of the two in the middle; `None` for an empty list.
 pub fn median(values: &[f64]) -> Option<f64> {
     let sorted = sorted(values);
     let upper = *sorted.get(sorted.len() / 2)?;
@@ -19,7 +19,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
     Some(if lower == upper { upper } else { (lower + upper) / 2.0 })
 }
 
-/// The sum divided by the number; `None` of nothing.
+/// Returns the sum divided by the number; `None` for an empty list.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
@@ -32,7 +32,7 @@ pub fn percentile(values: &[f64], percent: usize) -> Option<f64> {
     at_permille(values, percent * 10)
 }
 
-/// The smallest value that at least so many thousandths of all values do not exceed; `None` of nothing.
+/// Returns the smallest value that at least this many thousandths of all values do not exceed; `None` for an empty list.
 fn at_permille(values: &[f64], permille: usize) -> Option<f64> {
     let rank = (values.len() * permille).div_ceil(1_000).max(1);
     sorted(values).get(rank - 1).copied()

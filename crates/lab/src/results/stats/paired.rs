@@ -10,9 +10,9 @@ use super::median;
 const TAIL: f64 = 0.025;
 /// Pairs below which no interval has that coverage.
 pub const MIN_PAIRS: usize = 6;
-/// A difference within ±1 % is none that matters.
+/// A difference within ±1 % does not matter.
 const MARGIN: f64 = 0.01;
-/// Powers of one half stay normal numbers up to here; beyond, the normal distribution is as good.
+/// Powers of one half stay normal numbers up to here; beyond, the normal distribution is equally good.
 const EXACT_UP_TO: usize = 1_000;
 
 /// What the comparison says.
@@ -48,14 +48,14 @@ impl Verdict {
 pub struct Comparison {
     /// Median of the ratios.
     pub median_ratio: f64,
-    /// Bounds of the 95 % interval; `None` when there is none to speak of.
+    /// Bounds of the 95 % interval; `None` if there is no meaningful one.
     pub interval: Option<(f64, f64)>,
     /// What this says.
     pub verdict: Verdict,
 }
 
 impl Comparison {
-    /// The same where no other pair could come out.
+    /// The same for a case where no other pair can occur.
     #[must_use]
     pub fn deterministic(self) -> Self {
         Self { interval: None, verdict: Verdict::Deterministic, ..self }
@@ -92,7 +92,7 @@ fn interval(ratios: Vec<f64>) -> Option<(f64, f64)> {
     Some((sorted[rank - 1], sorted[ratios.len() - rank]))
 }
 
-/// The largest r for which P(Bin(n, ½) ≤ r − 1) is at most the tail; `None` when even r = 1 is too much.
+/// Returns the largest r for which P(Bin(n, ½) ≤ r − 1) is at most the tail; `None` if even r = 1 is too much.
 fn rank(n: usize) -> Option<usize> {
     if n > EXACT_UP_TO {
         const Z: f64 = 1.959_963_984_540_054;
@@ -114,8 +114,8 @@ mod tests {
     use super::*;
     use test_case::test_case;
 
-    /// Computed apart from this program, in exact fractions, from the binomial coefficients; up to 100 they are also those
-    /// of published tables of the sign test. Above 1,000 the approximation may be one rank wider (at 1,001 exactly: 470).
+    /// Computed independently of this program, in exact fractions, from the binomial coefficients; up to 100 they agree with
+    /// published tables of the sign test. Above 1,000 the approximation may be one rank wider (at 1,001 exactly: 470).
     #[test_case(0, None)]
     #[test_case(5, None)]
     #[test_case(6, Some(1))]

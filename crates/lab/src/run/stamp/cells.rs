@@ -1,8 +1,8 @@
-//! The cells of the behaviour stamp: small worlds, each for a mechanism. Some hundred packets each, so that all of them with every
-//! profile take seconds.
+//! The cells of the behaviour stamp: small worlds, one per mechanism, with some hundred packets each, so that all of them take
+//! seconds with every profile.
 //!
-//! Frozen like the digest: a cell may be added or changed when a mechanism needs it, and then every stamp changes. Paths come
-//! from the same settings as those of experiments, so what the lab makes of a setting is seen, too.
+//! Frozen like the digest: adding or changing a cell for a mechanism changes every stamp. Paths come from the same settings as
+//! those of experiments, so the stamp also covers how the lab interprets a setting.
 
 use crate::plan::RunSpec;
 use crate::run::scenario;
@@ -12,7 +12,7 @@ use netem::LossSpec;
 use sim::{AppPace, Carriage, IpVersion, Scenario};
 use tcp::ValidConfig;
 
-/// A cell: what it is for, its path and flow as in an experiment, and what experiments have no word for.
+/// A cell: its purpose, its path and flow as in an experiment, and what experiments cannot express.
 struct Cell {
     /// Which mechanism it shows.
     #[cfg_attr(
@@ -24,7 +24,7 @@ struct Cell {
     adjust: fn(&mut Scenario),
 }
 
-/// Where all streams of all cells start.
+/// The seed of all streams of all cells.
 const SEED: u64 = 20_261_122;
 
 const CELLS: &[Cell] = &[
@@ -216,7 +216,7 @@ mod tests {
     use super::*;
     use sim::Device;
 
-    /// A cell that no flow comes through shows little of what it is for.
+    /// A cell whose flow does not complete shows little of its mechanism.
     #[test]
     fn every_built_in_profile_comes_through_every_cell_on_both_devices() {
         for profile in profiles::builtin() {

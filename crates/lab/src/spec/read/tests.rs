@@ -1,4 +1,4 @@
-//! Tests of reading experiments: what is wrong is said with its place.
+//! Tests of reading experiments: errors name their place.
 
 use super::*;
 use crate::spec::builtin;
@@ -116,15 +116,15 @@ fn the_kernel_and_pairs_of_commands_are_arms() {
 #[test_case("[arms.a]\nserver = \"x {port}\"\nclient = \"y {host} {port}\"", "x.toml:3:10: the client of arm `a` does not know where to meet; write `{host}`, `{port}` and `{bytes}`"; "client without a size")]
 #[test_case("[arms.a]\nserver = \"x {port}\"\nprofile = \"rfc\"", "x.toml:3:1: unknown key `profile`"; "both kinds at once")]
 #[test_case("[arms.a]\nset = {}", "x.toml:1:7: arm `a` has no `profile`; name the profile it starts from"; "arm without a profile")]
-#[test_case("[arms.a]\nprofile = \"rfx\"", "x.toml:2:11: there is no profile `rfx`; did you mean `rfc`?"; "unknown profile")]
-#[test_case("[arms.a]\nprofile = \"rfc\"\nset = { \"rto.mim\" = \"1s\" }", "x.toml:3:9: there is no leaf `rto.mim`: did you mean `rto.min`?; see"; "unknown leaf")]
+#[test_case("[arms.a]\nprofile = \"rfx\"", "x.toml:2:11: unknown profile `rfx`; did you mean `rfc`?"; "unknown profile")]
+#[test_case("[arms.a]\nprofile = \"rfc\"\nset = { \"rto.mim\" = \"1s\" }", "x.toml:3:9: unknown leaf `rto.mim`: did you mean `rto.min`?; see"; "unknown leaf")]
 #[test_case("[arms.a]\nprofile = \"rfc\"\nset = { \"rto.min\" = \"100s\" }", "x.toml:3:1: rto.min: must not exceed rto.max; "; "leaves that do not fit")]
 #[test_case("[sweep]\n\"path.rtt\" = [\"25ms\", \"x\"]", "x.toml:2:23: `x` is not a valid duration; use"; "bad value in a sweep")]
 #[test_case("[sweep]\n\"path.rt\" = [\"25ms\"]", "x.toml:2:1: unknown key `path.rt`; did you mean `path.rtt`?"; "unknown key in a sweep")]
 #[test_case("[run]\niterations = 0", "x.toml:2:14: `0` iterations cannot be made; write 1 or more"; "no iterations")]
 #[test_case("[run]\nsed = 1", "x.toml:2:1: unknown key `sed`; did you mean `seed`?"; "unknown key of the run")]
-#[test_case("[arms]\nuse = [\"rfc\"]\n[expect]\n\"x.goodput\" = { at_least = 1 }", "x.toml:4:1: there is no arm `x`; there are rfc"; "condition on nobody")]
-#[test_case("[arms]\nuse = [\"rfc\"]\n[expect]\n\"rfc.speed\" = { at_least = 1 }", "x.toml:4:1: `rfc.speed` is no ARM.METRIC; the metrics are goodput"; "condition on nothing")]
+#[test_case("[arms]\nuse = [\"rfc\"]\n[expect]\n\"x.goodput\" = { at_least = 1 }", "x.toml:4:1: unknown arm `x`; there are rfc"; "condition on nobody")]
+#[test_case("[arms]\nuse = [\"rfc\"]\n[expect]\n\"rfc.speed\" = { at_least = 1 }", "x.toml:4:1: `rfc.speed` is not ARM.METRIC; the metrics are goodput"; "condition on nothing")]
 #[test_case("[arms]\nuse = [\"rfc\"]\n[expect]\n\"rfc.rtos\" = { least = 1 }", "x.toml:4:16: unknown key `least`; did you mean `at_least`?"; "unknown bound")]
 fn a_wrong_file_is_refused_with_its_place(text: &str, message: &str) {
     let found = parse(text).unwrap_err();

@@ -1,4 +1,4 @@
-//! Applications that spend a step's allowance to the byte, or take a short read for all there is.
+//! Applications that use a step's allowance to the byte, or take a short read for the end of the data.
 
 use super::*;
 use crate::apps::AppCx;
@@ -7,7 +7,7 @@ use tcp::{Conn, ConnEvent, Read, StackEvent};
 /// Bytes that an application may move in one step here.
 const STEP: usize = 1000;
 
-/// Opens a connection, spends a step's allowance on it in one write that is not cut short, and resets it.
+/// Opens a connection, uses a step's allowance on it in one write that is not cut short, and resets it.
 #[derive(Default)]
 struct Leaver {
     conn: Option<Conn>,
@@ -55,7 +55,7 @@ fn what_a_call_leaves_in_the_stack_is_not_waited_for_when_it_spent_the_allowance
     assert!(leaver.closed);
 }
 
-/// Accepts one connection and reads it until a read brings less than it asked for, as one does with a socket.
+/// Accepts one connection and reads it until a read returns less than requested, as with a socket.
 struct SocketReader {
     buf: Vec<u8>,
     read: u64,

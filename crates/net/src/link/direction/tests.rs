@@ -1,4 +1,4 @@
-//! The simulator's weather, and changes on the way.
+//! The simulator's random conditions, and changes during a run.
 
 use super::super::packet;
 use super::*;
@@ -29,7 +29,7 @@ fn lossy(delay_ms: u64) -> PathSpec {
     PathSpec { loss, ..PathSpec::ideal(Duration::from_millis(delay_ms)) }
 }
 
-/// What comes out until `now`: when, and which.
+/// Returns what leaves until `now`: when, and which packet.
 fn arrivals(direction: &mut Direction, pool: &mut Pool<Datagram>, now: Instant) -> Vec<(Instant, u16)> {
     std::iter::from_fn(|| direction.poll(now, pool).map(|(at, parcel)| (at, number(&parcel)))).collect()
 }

@@ -1,4 +1,4 @@
-//! Super-segments become packets whose headers and checksums are right; congestion marks leave header checksums right.
+//! Super-segments become packets whose headers and checksums are correct; congestion marks keep header checksums correct.
 
 use super::*;
 use test_case::test_case;
@@ -7,7 +7,7 @@ use wire::checksum::ones_complement_sum;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// A frame as a kernel hands it to its device: an IP header, a transport header, a payload, the checksum still to be computed.
+/// A frame as a kernel passes it to its device: IP header, transport header, payload, the checksum still to be computed.
 fn frame(version: u8, protocol: u8, payload: &[u8], gso_size: u16) -> Vec<u8> {
     let transport_len = if protocol == TCP { 32 } else { 8 };
     let segment = transport_len + payload.len();
@@ -70,7 +70,7 @@ fn cut(frame: &[u8]) -> Result<Vec<Parcel>, Unreadable> {
     packets(frame, &mut Pool::default(), |_, part| parts.push(part)).map(|()| parts)
 }
 
-/// What the device at the other end would do: compute what is still to be computed, then verify everything.
+/// Acts like the device at the other end: computes what is still to be computed, then verifies everything.
 fn verified_payload(part: &Parcel, protocol: u8) -> Vec<u8> {
     let (virtio, packet) = part.frame().split_at(VIRTIO_NET_HDR_LEN);
     let virtio = VirtioNetHdr::decode(virtio).unwrap();

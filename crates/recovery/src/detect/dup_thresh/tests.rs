@@ -194,7 +194,7 @@ fn over_all_loss_patterns_of_ten_segments_exactly_the_holes_with_enough_above_ar
             .filter(|&index| {
                 let above: Vec<u32> = (index..10).filter(|&i| !lost(i)).collect();
                 let ranges = above.iter().filter(|&&i| lost(i - 1)).count();
-                // Three segments are more than two segments of bytes; three ranges hold as many.
+                // Three segments exceed two segments in bytes; three ranges contain as many.
                 assert!(ranges < 3 || above.len() >= 3);
                 above.len() >= 3
             })

@@ -9,9 +9,9 @@ pub struct RackConfig {
     pub dsack: DsackAdaptation,
     /// SACKed segments that close the reordering window while no reordering was seen.
     pub dup_thresh: u32,
-    /// When the answer to a retransmission is taken for an answer to the original.
+    /// When an answer to a retransmission counts as an answer to the original.
     pub early_answer: EarlyAnswer,
-    /// Of several segments that an ACK delivers, the one whose age becomes the detector's RTT.
+    /// Which of several segments that an ACK delivers sets the detector's RTT by its age.
     pub rtt_of: RttOf,
     /// How far the reordering window follows the lateness of what was given up for nothing, in smoothed RTTs: 0 for not at
     /// all.
@@ -21,27 +21,27 @@ pub struct RackConfig {
 /// Which delivered segment's age is the detector's RTT (RFC 8985 §6.2, step 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RttOf {
-    /// That of the segment sent last.
+    /// The segment sent last.
     #[default]
     Newest,
-    /// That of the segment with the highest number, which may be an older one behind a retransmission. What was sent at the
-    /// same moment as it, but has a higher number, is not overdue yet.
+    /// The segment with the highest number, which may be older than a retransmission. Segments sent at the same moment with a
+    /// higher number are not overdue yet.
     LastInSequence,
-    /// That of the segment sent last, which lowers the RTT only if it did not overtake others: those are on their way still,
-    /// and none of them is any later for it.
+    /// The segment sent last, which lowers the RTT only if it did not overtake others: those are still in flight, and its arrival
+    /// does not make them late.
     NewestInTurn,
 }
 
-/// When an answer came too early to be a retransmission's (RFC 8985 §6.2, step 2).
+/// When an answer came too early to belong to a retransmission (RFC 8985 §6.2, step 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EarlyAnswer {
-    /// In less than the least RTT: the RFC's rule. A retransmission that found a slightly emptier path than any segment
-    /// before is passed over with it, which matters on young connections and for probes.
+    /// If it took less than the minimum RTT: the RFC's rule. It also rejects a retransmission that found a slightly emptier path
+    /// than any segment before, which matters on young connections and for probes.
     #[default]
     MinRtt,
-    /// In more than a millisecond less than the least RTT: what hosts and clocks make of equal paths differs by that much.
+    /// If it took more than a millisecond less than the minimum RTT: hosts and clocks make equal paths differ by that much.
     MinRttLessTick,
-    /// In less than half the least RTT.
+    /// If it took less than half the minimum RTT.
     HalfMinRtt,
 }
 
@@ -50,7 +50,7 @@ pub enum EarlyAnswer {
 pub enum DsackAdaptation {
     /// Nothing.
     Off,
-    /// Each round with one widens it.
+    /// Each round that brings one widens the window.
     #[default]
     On,
 }

@@ -1,18 +1,18 @@
-//! How late segments were that had been given up, measured instead of guessed.
+//! Measures how late segments were that had been marked lost, instead of guessing.
 //!
-//! RFC 8985 §6.2 step 4 widens the reordering window by a quarter of the minimum RTT a round trip and never beyond the
-//! smoothed RTT. On a path shorter than its reordering, that takes many rounds and ends too low: each late segment is sent
-//! again for nothing. But what arrives although it was given up reveals its lateness exactly: by the answer to its original,
-//! or, when the copy was faster, by the report of a duplicate.
+//! RFC 8985 §6.2 step 4 widens the reordering window by a quarter of the minimum RTT per round trip, up to the smoothed RTT. On a
+//! path shorter than its reordering, that takes many rounds and stays too small: each late segment is retransmitted needlessly.
+//! But a segment that arrives after it was marked lost reveals its lateness exactly: by the answer to its original or, if the
+//! copy was faster, by the report of a duplicate.
 //!
-//! Owns: the segments given up last, until one or the other is heard of them, and the greatest lateness found.
+//! Owns: the segments last marked lost, until one of these two arrives, and the greatest lateness found.
 
 use base::{Duration, Instant, SeqNum, SeqRange};
 
-/// Segments remembered. One report is enough to know the lateness of all.
+/// Segments remembered. One report suffices to know the lateness of all.
 const CAPACITY: usize = 16;
 
-/// Made when the first segment is given up.
+/// Allocated when the first segment is marked lost.
 #[derive(Clone, Debug)]
 pub(super) struct Lateness {
     worst: Duration,
@@ -35,14 +35,14 @@ impl Lateness {
         Self { worst: Duration::ZERO, given_up: [Self::NOTHING; CAPACITY], at: 0 }
     }
 
-    /// A segment that left only once, at `sent_at`, was given up.
+    /// Records that a segment that left only once, at `sent_at`, was marked lost.
     pub fn on_given_up(&mut self, range: SeqRange, sent_at: Instant) {
         self.at = (self.at + 1) % CAPACITY as u8;
         self.given_up[usize::from(self.at)] = GivenUp { range, sent_at };
     }
 
-    /// The original of `range` arrived after all, or a second copy of it, and was heard of now: whether it was later than
-    /// any before. What came more than `longest` after a round trip of `rtt` is beyond any window.
+    /// Handles the late arrival of the original of `range`, or of a second copy: returns whether it was later than any before. An
+    /// arrival more than `longest` after a round trip of `rtt` exceeds every window.
     pub fn on_arrival(&mut self, range: SeqRange, rtt: Duration, longest: Duration, now: Instant) -> bool {
         let mut news = false;
         for known in self.given_up.iter_mut().filter(|known| !known.range.is_empty() && range.covers(known.range)) {
@@ -56,12 +56,13 @@ impl Lateness {
         news
     }
 
-    /// Nothing was late for long enough.
+    /// Drops the greatest lateness, because no segment was late for long enough.
     pub fn forget_worst(&mut self) {
         self.worst = Duration::ZERO;
     }
 
-    /// The window that would have waited for the latest of them, and a quarter more, since the next may be a little later.
+    /// Returns the window that would have tolerated the latest of them, and a quarter more, since the next one may be a little
+    /// later.
     pub fn tolerance(&self, longest: Duration) -> Duration {
         (self.worst + self.worst / 4).min(longest)
     }
@@ -82,7 +83,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// Segment `n` left after `n` milliseconds and was given up.
+    /// Segment `n` left after `n` milliseconds and was marked lost.
     fn given_up(segments: u32) -> Lateness {
         let mut lateness = Lateness::new();
         (0..segments).for_each(|n| lateness.on_given_up(segment(n), at(n.into())));

@@ -1,10 +1,10 @@
 //! RFC 8985 loss detection: a segment is lost when one sent sufficiently later was delivered.
 //!
-//! Owns: the newest delivered transmission, the highest delivered number and the reordering window. A lost retransmission
-//! is found by the same rule as a lost original. Tail probes are not part of this file.
-//! Deviations: the deadline handed back is the earliest instead of the latest of §6.2 step 5: the walk stops at the first
-//! segment that is not overdue, which makes a firing O(newly lost) and marks nothing later. Nothing is asked of peers
-//! without SACK (§4): those get [`DupThresh`](super::DupThresh).
+//! Owns: the newest delivered transmission, the highest delivered number and the reordering window. The same rule finds lost
+//! retransmissions and lost originals. Tail probes are not part of this file.
+//! Deviations: the deadline returned is the earliest instead of the latest of §6.2 step 5: the iteration stops at the first
+//! segment that is not overdue, which makes a firing O(newly lost) and marks no segment later. Peers without SACK (§4) do not use
+//! this detector: they get [`DupThresh`](super::DupThresh).
 
 pub mod config;
 mod lateness;
@@ -29,9 +29,9 @@ pub struct Rack {
     reo_wnd: ReoWnd,
     early_answer: EarlyAnswer,
     rtt_of: RttOf,
-    /// Where the segment ends whose age is the RTT, if that is the last one in sequence.
+    /// Where the segment that sets the RTT ends, if that is the last one in sequence.
     rtt_end: SeqNum,
-    /// What the ACK in work brings to the reordering window.
+    /// What the current ACK brings to the reordering window.
     news: News,
 }
 
@@ -53,7 +53,7 @@ impl Rack {
     //# A never retransmitted segment that is delivered below the highest delivered number proves reordering.
     //= specs/rfc8985.md#reordering
     //# A retransmitted segment that is delivered below the highest delivered number proves nothing.
-    /// Step 3: an original delivered below what was delivered before proves reordering.
+    /// Step 3: an original delivered below earlier delivered data proves reordering.
     fn see_reordering(&mut self, batch: &[SentSegment]) {
         for segment in batch {
             let end = segment.xmit.end;
@@ -68,7 +68,7 @@ impl Rack {
         }
     }
 
-    /// What had been given up and is answered nevertheless, before a copy could be.
+    /// Notes segments that were marked lost and are answered nevertheless, before a copy could be.
     fn see_late_arrivals(&mut self, batch: &[SentSegment], cx: &DetectCx) {
         if !self.reo_wnd.awaits_late_arrivals() {
             return;
@@ -82,7 +82,7 @@ impl Rack {
         }
     }
 
-    /// The round trip of segments that are not late.
+    /// Returns the round trip of segments that are not late.
     fn rtt_of_others(&self, cx: &DetectCx) -> Duration {
         cx.srtt.map_or(self.newest.rtt, |srtt| srtt.min(self.newest.rtt))
     }
@@ -91,7 +91,7 @@ impl Rack {
     //# A segment is lost when one sent after it was delivered and its age is at least the RTT plus the window.
     //= specs/rfc8985.md#loss-detection
     //# While a segment waits for the window to pass, a timer is armed that marks it lost without another ACK.
-    /// Marks, oldest first, what `doubtful` admits and is overdue.
+    /// Marks overdue segments that `doubtful` admits, oldest first.
     fn mark_overdue(
         &mut self,
         board: &mut Scoreboard,
@@ -138,8 +138,8 @@ impl LossDetector for Rack {
         self.news.exit = true;
     }
 
-    /// A deviation from RFC 8985 §6.2 step 3, which takes only segments that were never sent again for proof: an original
-    /// that came after it was given up is late by the same evidence, and the next one would be given up just so.
+    /// A deviation from RFC 8985 §6.2 step 3, which accepts only segments never retransmitted as proof: an original that arrived
+    /// after it was marked lost proves the same lateness, and the next one would be marked lost the same way.
     fn on_spurious(&mut self) {
         self.reo_wnd.on_reordering();
     }
@@ -148,7 +148,7 @@ impl LossDetector for Rack {
     //# A timeout marks the first outstanding segment lost.
     //= specs/rfc8985.md#retransmission-timeout
     //# A timeout marks any other segment lost only if its age is at least the RTT plus the window.
-    /// RFC 8985 §6.3: the first segment, and what is overdue; what was sent recently may still arrive.
+    /// RFC 8985 §6.3: marks the first segment and overdue ones; recently sent segments may still arrive.
     fn on_timeout(&mut self, board: &mut Scoreboard, cx: &DetectCx) -> Verdict {
         let reo_wnd = self.reo_wnd.get(board.sacked_segments(), cx);
         let first = board.first().map_or(0, |first| board.mark_lost(first.id));
@@ -159,7 +159,7 @@ impl LossDetector for Rack {
     //= specs/rfc8985.md#loss-detection
     //# A retransmission is given up for lost by the same rule as an original.
     fn detect(&mut self, board: &mut Scoreboard, cx: &DetectCx) -> Verdict {
-        // Taken, so that a timer that follows does not count the same news twice.
+        // Taken out, so that a timer that follows does not count the same news twice.
         let news = core::mem::take(&mut self.news);
         let reo_wnd = self.reo_wnd.update(news, board.sacked_segments(), cx);
         let Some(newest) = self.newest.xmit else { return Verdict::default() };

@@ -1,6 +1,6 @@
 //! The reordering window (RFC 8985 §6.2, step 4).
 //!
-//! Deviations: the multiplier saturates at 255, far beyond where the smoothed RTT caps the window; the count of
+//! Deviations: the multiplier saturates at 255, far beyond the value at which the smoothed RTT limits the window; the count of
 //! recoveries begins at zero and stays there (the RFC gives no initial value).
 
 use super::config::{DsackAdaptation, RackConfig};
@@ -10,7 +10,7 @@ use crate::episode::Episode;
 use crate::scoreboard::SentSegment;
 use base::{Duration, SeqNum, SeqRange};
 
-/// Recoveries without a duplicate report after which the window returns to its first size.
+/// Recoveries without a duplicate report after which the window returns to its initial size.
 const PERSIST: u8 = 16;
 
 /// What one ACK brings.
@@ -55,7 +55,7 @@ impl ReoWnd {
         self.reordering_seen = true;
     }
 
-    /// A segment is given up.
+    /// Notes that a segment is marked lost.
     #[inline]
     pub fn on_given_up(&mut self, segment: &SentSegment) {
         if self.lateness_max_srtts > 0 && segment.retransmits == 0 {
@@ -64,7 +64,7 @@ impl ReoWnd {
         }
     }
 
-    /// What was given up perhaps has arrived after all.
+    /// Notes that a segment marked lost may have arrived after all.
     #[inline]
     pub fn on_arrival(&mut self, range: SeqRange, rtt: Duration, cx: &DetectCx) {
         let longest = self.longest_lateness(cx);
@@ -79,13 +79,13 @@ impl ReoWnd {
         cx.srtt.unwrap_or_default() * u32::from(self.lateness_max_srtts)
     }
 
-    /// Whether anything was given up that may still arrive.
+    /// Returns whether a segment marked lost may still arrive.
     #[inline]
     pub fn awaits_late_arrivals(&self) -> bool {
         self.lateness.is_some()
     }
 
-    /// Bytes behind this.
+    /// Returns the bytes on the heap.
     pub fn heap_size(&self) -> usize {
         self.lateness.as_deref().map_or(0, size_of_val)
     }
@@ -101,7 +101,7 @@ impl ReoWnd {
         }
     }
 
-    /// Once per ACK, or per firing of the reordering timer (then without news).
+    /// Updates the window once per ACK, or per firing of the reordering timer (then without news).
     #[inline]
     pub fn update(&mut self, news: News, sacked_segments: u32, cx: &DetectCx) -> Duration {
         self.adapt(news, cx);
@@ -145,17 +145,17 @@ impl ReoWnd {
     //# The reordering window has an upper bound.
     //= specs/rfc8985.md#reordering-window
     //# The upper bound of the reordering window is the smoothed RTT.
-    /// The window for the present state.
+    /// Returns the window for the current state.
     pub fn get(&self, sacked_segments: u32, cx: &DetectCx) -> Duration {
-        // Until reordering is seen, three SACKed segments, or being in recovery already, are proof enough.
+        // Before reordering is seen, three SACKed segments, or an ongoing recovery, are proof enough.
         if !self.reordering_seen && (cx.episode != Episode::Open || sacked_segments >= u32::from(self.dup_thresh)) {
             return Duration::ZERO;
         }
-        // Until the minimum is trusted, the mean stands in for it.
+        // Until the minimum is trusted, the mean replaces it.
         let Some(min_rtt) = cx.min_rtt.or(cx.srtt) else { return Duration::ZERO };
         let window = (min_rtt * u32::from(self.mult)) / 4;
         let window = cx.srtt.map_or(window, |srtt| window.min(srtt));
-        // Lateness that was measured is not a guess, and needs no such bound.
+        // Measured lateness is not a guess, so it needs no such bound.
         window.max(self.lateness.as_ref().map_or(Duration::ZERO, |late| late.tolerance(self.longest_lateness(cx))))
     }
 }

@@ -5,12 +5,12 @@ use crate::detect::DetectCx;
 use crate::scoreboard::{Arrival, SentSegment, Xmit};
 use base::{Duration, Instant, SeqNum};
 
-/// What hosts and their clocks add to a round trip and take from another.
+/// How much hosts and their clocks may lengthen one round trip relative to another.
 pub const TICK: Duration = Duration::from_millis(1);
 
 //= specs/rfc8985.md#newest-delivered-segment
 //# Of two segments sent at the same moment, the one with the higher end counts as sent later.
-/// Whether transmission `a` came after transmission `b`; ties of one moment go by sequence number.
+/// Returns whether transmission `a` came after transmission `b`; the sequence number breaks ties.
 #[inline]
 pub fn sent_after(a: Xmit, b: Xmit) -> bool {
     a.is_after(b)
@@ -18,7 +18,7 @@ pub fn sent_after(a: Xmit, b: Xmit) -> bool {
 
 //= specs/rfc8985.md#loss-detection
 //# A segment is lost when one sent after it was delivered and its age is at least the RTT plus the window.
-/// When a segment sent at `sent_at` is overdue, if something sent later has been delivered (step 5).
+/// Returns when a segment sent at `sent_at` is overdue, if a later one has been delivered (step 5).
 #[inline]
 pub fn deadline(sent_at: Instant, rtt: Duration, reo_wnd: Duration) -> Instant {
     sent_at + rtt + reo_wnd
@@ -28,12 +28,12 @@ pub fn deadline(sent_at: Instant, rtt: Duration, reo_wnd: Duration) -> Instant {
 //# A delivered retransmission is passed over when the echoed timestamp is older than its own.
 //= specs/rfc8985.md#newest-delivered-segment
 //# A delivered retransmission is passed over when it is younger than the minimum RTT.
-/// Whether the delivery of a retransmitted segment may be an answer to an earlier copy (step 2): the echoed timestamp is
-/// older than the copy, or the answer came faster than the path has been, by the measure of `early`.
+/// Returns whether the delivery of a retransmitted segment may answer an earlier copy (step 2): the echoed timestamp is older
+/// than the copy, or the answer was faster than the path has been, measured by `early`.
 ///
-/// Deviation: the echo is heard only about the segment at the left edge (`echo` is `None` for others). What arrives above a
-/// gap is answered with the timestamp of the last segment in order (RFC 7323 §4.3), which is older than any copy; by the
-/// letter of the rule no probe beyond a gap could ever be believed on a connection with timestamps.
+/// Deviation: the echo counts only for the segment at the left edge (`echo` is `None` for others). A receiver answers data above
+/// a gap with the timestamp of the last segment in order (RFC 7323 §4.3), which is older than any copy; by the letter of the rule
+/// no probe beyond a gap could ever be accepted on a connection with timestamps.
 #[inline]
 pub fn is_ambiguous(segment: &SentSegment, echo: Option<u32>, early: EarlyAnswer, cx: &DetectCx) -> bool {
     if segment.retransmits == 0 {
@@ -42,14 +42,14 @@ pub fn is_ambiguous(segment: &SentSegment, echo: Option<u32>, early: EarlyAnswer
     echo.is_some_and(|tsecr| is_older(tsecr, segment.tsval)) || is_early(segment, early, cx)
 }
 
-/// Whether a delivery is evidence about the path: a retransmission's is only where the least RTT is known, and if no
-/// earlier copy can have brought it. Before that, an answer to the original would pass for a path without length.
+/// Returns whether a delivery is evidence about the path: a retransmission's is only if the minimum RTT is known, and no earlier
+/// copy can have caused it. Before that, an answer to the original would look like a path without delay.
 #[inline]
 pub fn is_believed(segment: &SentSegment, echo: Option<u32>, early: EarlyAnswer, cx: &DetectCx) -> bool {
     segment.retransmits == 0 || (cx.min_rtt.is_some() && !is_ambiguous(segment, echo, early, cx))
 }
 
-/// Whether a delivery came too soon after the segment's latest transmission to be its answer.
+/// Returns whether a delivery came too soon after the segment's latest transmission to be its answer.
 #[inline]
 pub fn is_early(segment: &SentSegment, early: EarlyAnswer, cx: &DetectCx) -> bool {
     let rtt = cx.now.since(segment.xmit.at);
@@ -60,7 +60,7 @@ pub fn is_early(segment: &SentSegment, early: EarlyAnswer, cx: &DetectCx) -> boo
     })
 }
 
-/// The echoed timestamp, as far as it speaks of the segment at place `index` of a batch: of the first, when it moved the
+/// Returns the echoed timestamp if it refers to the segment at place `index` of a batch: the first one, if it moved the
 /// cumulative acknowledgement.
 #[inline]
 pub fn echo_of(index: usize, segment: &SentSegment, cx: &DetectCx) -> Option<u32> {
@@ -73,7 +73,7 @@ pub fn is_older(tsecr: u32, tsval: u32) -> bool {
     (tsecr.wrapping_sub(tsval) as i32) < 0
 }
 
-/// Of all delivered transmissions the newest, and the RTT of the latest delivery.
+/// The newest of all delivered transmissions, and the RTT of the latest delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Newest {
     /// `RACK.xmit_ts` and `RACK.end_seq`.
@@ -120,7 +120,7 @@ impl Newest {
 
     //= specs/rfc8985.md#newest-delivered-segment
     //# Of all delivered segments the one sent last is remembered, with its send time and its end.
-    /// A transmission was delivered. The RTT follows also when something sent later was delivered before.
+    /// Notes the delivery of a transmission. The RTT also follows if a later segment was delivered earlier.
     #[inline]
     pub fn take(&mut self, xmit: Xmit, now: Instant) {
         self.rtt = now.since(xmit.at);

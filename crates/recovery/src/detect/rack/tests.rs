@@ -291,7 +291,7 @@ fn behind_a_retransmission_the_rtt_is_that_of_the_segment_the_config_names(rtt_o
     assert_eq!(sender.ack(90_000, 2, &[]), verdict);
 }
 
-/// Ten segments, one a millisecond, on a path of 40 ms; the ninth takes 10 ms, and is the first to be heard of.
+/// Ten segments, one per millisecond, on a path of 40 ms; the ninth takes 10 ms, and its ACK comes first.
 #[test_case(RttOf::Newest, Verdict { newly_lost: MSS, recheck_at: Some(at(21_000)) }; "by the letter, the first is overdue by the time of the ninth")]
 #[test_case(RttOf::NewestInTurn, wait(50_000); "what overtook tells nothing of the others")]
 fn a_segment_on_a_short_cut_makes_the_others_overdue_only_if_its_time_counts(rtt_of: RttOf, verdict: Verdict) {
@@ -300,7 +300,7 @@ fn a_segment_on_a_short_cut_makes_the_others_overdue_only_if_its_time_counts(rtt
     sender.send(&[0, 1_000, 2_000, 3_000, 4_000, 5_000, 6_000, 7_000, 8_000, 9_000]);
     let found = sender.ack(18_000, 0, &[8]);
     assert_eq!(if rtt_of == RttOf::Newest { sender.timer(20_000) } else { found }, verdict);
-    // In their turn, the others set the time again, whatever it was.
+    // The others' ACKs, in order, set the time again, whatever it was.
     sender.ack(46_000, 1, &[]);
     assert_eq!(sender.rack.newest.rtt, us(46_000));
 }
@@ -353,7 +353,7 @@ fn a_retransmitted_segment_below_the_highest_delivered_is_no_reordering() {
 //# The upper bound of the reordering window is the smoothed RTT.
 #[test]
 fn the_window_never_exceeds_the_smoothed_rtt_and_grows_a_quarter_per_round() {
-    // A path of 0.8 ms that delays single packets by 4 ms: twenty quarters cover it.
+    // A path of 0.8 ms that delays single packets by 4 ms: twenty quarters of its RTT cover that.
     let mut sender = Sender::new(us(800), us(6_000));
     sender.see_reordering(800);
     for round in 1..=40u64 {
@@ -466,7 +466,7 @@ fn a_timeout_before_any_delivery_takes_everything_for_lost() {
     assert_eq!(sender.rack.on_timeout(&mut sender.board, &cx), lose(3));
 }
 
-/// One segment comes 5 ms late. A quarter of 25 ms covers that; a quarter of 10 ms does not, two quarters do.
+/// One segment arrives 5 ms late. A quarter of 25 ms covers that; a quarter of 10 ms does not, two quarters do.
 #[test_case(25_000, 0, &[]; "rtt 25 ms")]
 #[test_case(10_000, 0, &[2]; "rtt 10 ms")]
 #[test_case(10_000, 1, &[]; "rtt 10 ms after one duplicate report")]
@@ -512,7 +512,7 @@ fn nothing_delivered_is_ever_marked_and_every_hole_below_it_is() {
     }
 }
 
-/// An answer to the original would pass for that of a path without length.
+/// An answer to the original would look like one from a path without delay.
 #[test]
 fn nothing_retransmitted_is_believed_before_the_least_rtt_is_known() {
     let sent = |retransmits| SentSegment {

@@ -1,4 +1,4 @@
-//! Proportional rate reduction against worked examples, and against what it promises on any path.
+//! Proportional rate reduction against worked examples, and against its guarantees on any path.
 
 use super::*;
 use crate::config::{PrrBound, PrrConfig, ReductionConfig, build_reduction};
@@ -12,8 +12,8 @@ fn build(bound: PrrBound) -> Box<dyn Reduction> {
     build_reduction(&ReductionConfig::Prr(PrrConfig { bound }))
 }
 
-/// A window of whole segments of which some are lost, and a receiver that SACKs each as it arrives. Retransmissions and new
-/// data leave as the reduction allows, always whole.
+/// A window of whole segments, some of them lost, and a receiver that SACKs each on arrival. Retransmissions and new data leave
+/// as the reduction allows, always whole.
 struct Flow {
     smss: Bytes,
     reduction: Box<dyn Reduction>,
@@ -26,8 +26,8 @@ struct Flow {
 }
 
 impl Flow {
-    /// `flight` segments went out, two more as limited transmit; the first two ACKs behind the loss are over, and the third,
-    /// which is in work, proves `lost` segments lost.
+    /// `flight` segments left, two more as limited transmit; the first two ACKs after the loss were processed, and the current
+    /// third one proves `lost` segments lost.
     fn at_the_third_ack(bound: PrrBound, smss: Bytes, flight: u32, ssthresh: u32, lost: u32) -> Self {
         let mut reduction = build(bound);
         reduction.on_enter(&EpisodeEntry {
@@ -45,7 +45,7 @@ impl Flow {
         flow
     }
 
-    /// An ACK that delivers, advances and proves lost so many segments, `pipe` brought up to date before it.
+    /// Applies an ACK that delivers, advances and proves lost this many segments, with `pipe` updated before it.
     fn ack(&mut self, delivered: u32, acked: u32, newly_lost: u32) {
         self.delivered += delivered;
         let smss = self.smss;
@@ -188,7 +188,7 @@ fn an_overdrawn_account_is_paid_back_by_the_conservative_bound_alone() {
     }
 }
 
-/// Bytes of the segments that leave, each of these sizes in turn, while an ACK for `delivered` is answered.
+/// Returns the bytes of the segments that leave, each of these sizes in turn, in reply to an ACK for `delivered`.
 fn leave(reduction: &mut Box<dyn Reduction>, delivered: Bytes, sizes: &[Bytes]) -> Vec<Bytes> {
     reduction.on_ack(&RecoveryAck { delivered, acked: 0, ..ACK });
     let mut left = Vec::new();
@@ -298,7 +298,7 @@ fn its_state_is_as_small_as_eight_numbers() {
     }
 }
 
-/// A path that keeps the order and loses nothing more: what is sent comes back as an ACK of its own, some ACKs merged.
+/// A path that keeps the order and loses nothing more: each segment returns as one ACK, some ACKs merged.
 #[derive(Clone, Debug)]
 struct Path {
     flight: u32,
@@ -326,7 +326,7 @@ fn path() -> impl Strategy<Value = Path> {
 
 const SMSS: Bytes = 1_000;
 
-/// One step of a run: the state after an ACK was answered, in segments.
+/// One step of a run: the state after an ACK was processed, in segments.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     above: bool,
@@ -341,7 +341,7 @@ impl Path {
         (self.flight * self.beta / 100).max(2)
     }
 
-    /// Runs an episode over `acks` ACKs whose cumulative number never moves.
+    /// Runs an episode over `acks` ACKs whose cumulative number does not move.
     fn run(&self, bound: PrrBound, acks: usize) -> Vec<Seen> {
         let mut reduction = build(bound);
         reduction.on_enter(&EpisodeEntry {
@@ -354,7 +354,7 @@ impl Path {
         });
         let mut flow =
             Flow { smss: SMSS, reduction, lost_waiting: 0, pipe: 0, delivered: 0, sent: 0, log: String::new() };
-        // Positions in the pipe, identified only by their number: everything arrives in order.
+        // Positions in the pipe, identified only by their count: everything arrives in order.
         let mut arriving: VecDeque<()> = (0..self.flight - self.lost).map(|_| ()).collect();
         let mut seen = Vec::new();
         for (index, &merged) in (0..).zip(self.merged.iter().cycle().take(acks)) {
@@ -421,7 +421,7 @@ proptest! {
         }
     }
 
-    /// Strong packet conservation. RFC 9937 keeps it while no ACK is safe.
+    /// Strong packet conservation. RFC 9937 guarantees it while no ACK is safe.
     #[test]
     fn without_a_safe_ack_no_more_is_sent_than_was_delivered(path in path()) {
         for bound in [PrrBound::Crb, PrrBound::SafeAck] {
@@ -431,7 +431,7 @@ proptest! {
         }
     }
 
-    /// What a stalled application did not send is sent afterwards: the account ends where it ends without the stall.
+    /// What a stalled application did not send leaves later: the count ends as it would without the stall.
     #[test]
     fn what_a_stall_left_unsent_is_banked(path in path()) {
         let resumed = path.run(PrrBound::Crb, 300);
@@ -444,7 +444,7 @@ proptest! {
         prop_assert_eq!(first.sent, allowed);
     }
 
-    /// `pipe` chooses between proportion and bound; its size beyond that plays no part.
+    /// `pipe` selects proportion or bound; its size has no other effect.
     #[test]
     fn an_error_in_pipe_above_the_window_changes_nothing(delivered in 1u32..20, error in 0u32..1_000_000, sent in 0u32..20_000) {
         for bound in BOUNDS {
@@ -459,7 +459,7 @@ proptest! {
         }
     }
 
-    /// The whole flight delivered, few losses: as much was sent as the window holds.
+    /// With the whole flight delivered and few losses, as much was sent as the window holds.
     #[test]
     fn the_window_is_filled_when_the_flight_is_drained(flight in 10u32..200, beta in 50u32..95) {
         let path = Path { flight, lost: 1, beta, merged: vec![1], stalled: 0 };

@@ -13,7 +13,7 @@ const MSS: u32 = 1000;
 const SEGMENTS: u32 = 80;
 const RTT: Duration = Duration::from_millis(10);
 
-/// The rules of the variant with the board's own send times in place of a ring.
+/// The rules of the variant with the board's own send times instead of a ring.
 #[derive(Clone, Debug)]
 struct OverTheBoard {
     beside: DupThresh,
@@ -68,7 +68,7 @@ impl LossDetector for OverTheBoard {
     }
 }
 
-/// What happens, at equal times in this order.
+/// Events, processed at equal times in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
     Arrives(u32),
@@ -76,7 +76,7 @@ enum What {
     Recheck,
 }
 
-/// A flow that is always SACKed at once; losses are retransmitted the moment they are marked.
+/// A flow whose data is always SACKed at once; losses are retransmitted as soon as they are marked.
 struct Flow {
     board: Scoreboard,
     detector: Box<dyn LossDetector>,
@@ -89,7 +89,7 @@ struct Flow {
 }
 
 impl Flow {
-    /// Returns every mark with its time. The weather depends on the seed alone.
+    /// Returns every mark with its time. The random conditions depend only on the seed.
     fn run(detector: Box<dyn LossDetector>, seed: u64) -> Vec<(Instant, u64)> {
         let mut rng = Rng::new(seed);
         let mut flow = Self {

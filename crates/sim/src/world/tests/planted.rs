@@ -11,10 +11,10 @@ use tcp::TimerKind;
 use test_case::test_case;
 use wire::Flags;
 
-/// What is broken after each step.
+/// The damage done after each step.
 type Tamper = fn(&mut Topology);
 
-/// Flow 0 is to stall; flow 1 writes something every second for an hour.
+/// Flow 0 is to stall; flow 1 writes a little every second for an hour.
 fn world(change: impl FnOnce(&mut Scenario)) -> Scenario {
     let server = config(|config| config.receive.window = ReceiveWindowConfig::Fixed { bytes: 8_000 });
     let mut scenario = scenario(FlowSpec { server, ..flow(Workload::Bytes(60_000)) });
@@ -35,7 +35,7 @@ fn lose_timers(topology: &mut Topology, kinds: &[TimerKind]) {
     }
 }
 
-/// The first timeout is served, and no timer is armed for another.
+/// The first timeout is served, but no timer is armed for another.
 fn retransmission_timer_is_lost(topology: &mut Topology) {
     let node = &topology.nodes[0];
     let info = node.apps[0].end().outcome(&node.stack).info;
@@ -75,7 +75,7 @@ enum PacketFault {
     Flight,
     /// Every FIN.
     Fins,
-    /// Once the window was closed, every ACK that announces an open one.
+    /// After the window was closed, every ACK that announces an open one.
     Updates,
     /// Every SYN.
     Syns,
@@ -99,7 +99,7 @@ impl Hop<Parcel> for Faulty {
         // A sender does not fill a window of less than a segment.
         self.closed |= tcp.window < 1_460;
         let lost = match self.fault {
-            // All but the handshake, and some of what is sent again.
+            // All packets except the handshake, and some of the retransmissions.
             PacketFault::Flight => (3..13).contains(&self.packets),
             PacketFault::Fins => tcp.flags.contains(Flags::FIN),
             PacketFault::Updates => self.closed && tcp.window >= 1_460,
@@ -112,7 +112,7 @@ impl Hop<Parcel> for Faulty {
     }
 }
 
-/// On which link the fault is.
+/// The link that has the fault.
 type OnLink = Option<(usize, PacketFault)>;
 const DATA: usize = 0;
 const ACKS: usize = 1;
@@ -124,7 +124,7 @@ fn slow_reader(scenario: &mut Scenario) {
 fn slow_writer(scenario: &mut Scenario) {
     scenario.flows[0].writer = AppPace::Chunks { bytes: 5_000, every: Duration::from_secs(1) };
 }
-/// The queue may refuse packets, which makes the limit the longest of all.
+/// The queue may drop packets, which makes the limit the longest of all.
 fn with_queue(scenario: &mut Scenario) {
     (scenario.forward.rate, scenario.forward.buffer) = (Rate::from_bits_per_sec(10_000_000), Buffer::Packets(20));
 }

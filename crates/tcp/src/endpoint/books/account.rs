@@ -1,5 +1,5 @@
-//! The account an endpoint gives of itself: counters, the snapshot a monitoring program asks for, and the invariants that must hold
-//! between any two calls, recomputed from scratch (checkers call that; it costs O(window)). Reads, and changes nothing.
+//! Reports of an endpoint: counters, the snapshot for monitoring programs, and the invariants that must hold between any two
+//! calls. `audit` recomputes them from scratch in O(window), so only checkers call it. Changes no state.
 
 use super::counters::{RareStatistics, RateOf, Statistics, TimeAccounts};
 use super::queues::{FinProgress, Queues};
@@ -97,7 +97,7 @@ impl Account<'_> {
         }
     }
 
-    /// Payload bytes of the send buffer that have been sent: SYN and FIN have numbers, but no place in it.
+    /// Returns the sent payload bytes of the send buffer: SYN and FIN have sequence numbers, but no place in it.
     fn sent_in_buffer(&self) -> Bytes {
         let syn = u32::from(self.snd.space.una() == self.snd.space.iss());
         self.snd.space.flight_size().saturating_sub(syn).min(self.snd.buffer.len())
@@ -188,7 +188,8 @@ impl Account<'_> {
             }
         }
         if self.snd.rec.episode() != Episode::Open {
-            // A segment that was lost and sent again is both, until it is acknowledged. Outside of an episode it was a probe.
+            // A segment that was lost and retransmitted counts as both until it is acknowledged. Outside an episode it was a
+            // probe.
             out.lost += out.retransmitted;
         }
         out
@@ -245,11 +246,11 @@ impl Account<'_> {
             self.life.state() == State::Closed || self.snd.rec.board.is_empty() || !self.life.state().may_send();
         let recovering = match self.snd.rec.episode() {
             Episode::Recovery { .. } => true,
-            // The configuration says whether a reduction follows a mark.
+            // The configuration decides whether a reduction follows a mark.
             Episode::Cwr { .. } => self.snd.rec.reduction.is_some(),
             Episode::Open | Episode::Loss { .. } => false,
         };
-        // Numbers are put into words only when an invariant is broken.
+        // Formats the numbers only when an invariant is violated.
         let problem = if pipe != recount {
             format!("pipe is {pipe} but the scoreboard adds up to {recount}")
         } else if self.snd.space.una().after(self.snd.space.nxt()) {

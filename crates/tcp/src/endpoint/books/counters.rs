@@ -1,8 +1,8 @@
 //! What an endpoint counts (RFC 4898 has names for most of it), kept small: what every connection needs stands in [`Statistics`],
 //! what only losses, resets and duplicates bring in [`RareStatistics`], a box of its own: an idle connection stays within a kibibyte.
 //!
-//! What can be computed from what others keep is not counted here: bytes acknowledged are the send buffer's, bytes sent
-//! follow from sequence numbers.
+//! Values that follow from other state are not counted here: the send buffer knows the bytes acknowledged, and sequence numbers
+//! give the bytes sent.
 
 use crate::endpoint::sender::{Held, Overtaken};
 use crate::event::DropReason;
@@ -11,15 +11,15 @@ use base::{Bytes, Duration, Instant, RateSample};
 use recovery::Delivered;
 use wire::Ecn;
 
-/// What keeps the next segment from leaving.
+/// What prevents the next segment from leaving.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::endpoint) enum Limit {
-    /// None of the others: the connection is not open, or a small segment waits for company.
+    /// None of the others: the connection is not open, or a small segment waits for more data.
     #[default]
     Nothing,
     /// There is nothing to send.
     Application,
-    /// The send buffer is full of what is in flight, and the application would write more.
+    /// The send buffer is full of data in flight, and the application would write more.
     Buffer,
     /// The congestion window.
     Cwnd,
@@ -45,11 +45,11 @@ impl Limit {
     }
 }
 
-/// Whether a delivery rate says what the path carries.
+/// Whether a delivery rate measures the path's capacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum RateOf {
     Path,
-    /// Only how much the application had to send; so is it before the first sample.
+    /// It only measures how much the application had to send; also before the first sample.
     #[default]
     Application,
 }
@@ -81,18 +81,18 @@ pub(in crate::endpoint) struct Statistics {
     /// Segments with payload; like those of RFC 4898 (Counter32), these three wrap.
     pub data_segments_sent: u32,
     pub data_segments_received: u32,
-    /// Segments the peer acknowledged, either way.
+    /// Segments that the peer acknowledged, cumulatively or selectively.
     pub delivered_segments: u32,
-    /// Milliseconds that wrap: connections are many, and a pause of 49 days may pass for a shorter one.
+    /// Milliseconds, wrapping to save memory per connection; a pause of 49 days may look like a shorter one.
     data_sent_ms: u32,
     data_received_ms: u32,
     ack_received_ms: u32,
-    /// The latest delivery rate that says something: bytes, and the microseconds they took.
+    /// The latest meaningful delivery rate: bytes, and the microseconds they took.
     rate_bytes: u32,
     rate_us: u32,
     held: Held,
     pub(super) rate_of: RateOf,
-    /// What held the sender back at the last report.
+    /// What limited the sender at the last report.
     limit: Limit,
     /// What only troubles bring, made with the first.
     rare: Option<Box<RareStatistics>>,
@@ -114,7 +114,7 @@ pub(in crate::endpoint) struct RareStatistics {
     pub lost_retransmissions: u32,
     pub dsacks_received: u32,
     pub dsacks_sent: u32,
-    /// ACKs with SACK blocks, and those of them that said nothing new.
+    /// ACKs with SACK blocks, and how many of them brought no news.
     pub sacks_received: u32,
     pub stale_sacks: u32,
     /// Segments received that left a gap before them.
@@ -131,7 +131,7 @@ pub(in crate::endpoint) struct RareStatistics {
     /// Data segments that arrived with a mark, and those that could have been marked.
     pub received_ce: u32,
     pub received_capable: u32,
-    /// Timeouts of whatever kind, SYNs' included; recoveries they began; how long those took that are over.
+    /// All timeouts, including those of SYNs; recoveries that they began; total duration of the completed ones.
     pub all_timeouts: u16,
     pub timeout_recoveries: u16,
     timeout_time: Duration,
@@ -151,12 +151,12 @@ fn since(earlier_ms: u32, now: Instant) -> Duration {
 }
 
 impl Statistics {
-    /// A connection that begins now.
+    /// Creates the counters of a connection that begins now.
     pub fn new(now: Instant) -> Self {
         let now_ms = ms(now);
         Self { data_sent_ms: now_ms, data_received_ms: now_ms, ack_received_ms: now_ms, ..Self::default() }
     }
-    /// The handshake is over: what is reported as the time since data begins here.
+    /// Notes the end of the handshake: reported times since data begin here.
     pub fn on_established(&mut self, now: Instant) {
         (self.data_sent_ms, self.data_received_ms, self.ack_received_ms) = (ms(now), ms(now), ms(now));
     }
@@ -169,7 +169,7 @@ impl Statistics {
     pub fn since_ack_received(&self, now: Instant) -> Duration {
         since(self.ack_received_ms, now)
     }
-    /// A segment with `payload` bytes arrived, whatever becomes of it.
+    /// Counts an arrived segment with `payload` bytes, accepted or not.
     #[inline]
     pub fn on_arrival(&mut self, now: Instant, payload: Bytes) {
         self.segments_received = self.segments_received.wrapping_add(1);
@@ -239,7 +239,7 @@ impl Statistics {
             self.book_time(now, held);
         }
     }
-    /// Books the time since the last change, and goes on with `held`.
+    /// Accounts for the time since the last change, and continues with `held`.
     #[cold]
     fn book_time(&mut self, now: Instant, held: Held) {
         let TimeAccounts { busy, window, buffer } = self.time_accounts(now);
@@ -254,7 +254,7 @@ impl Statistics {
     pub fn turn_to(&mut self, limit: Limit) -> bool {
         core::mem::replace(&mut self.limit, limit) != limit
     }
-    /// The accounts of time up to now.
+    /// Returns the time statistics up to now.
     pub(super) fn time_accounts(&self, now: Instant) -> TimeAccounts {
         let rare = self.rare();
         let mut accounts = TimeAccounts {
@@ -278,7 +278,7 @@ impl Statistics {
     pub fn rare(&self) -> Option<&RareStatistics> {
         self.rare.as_deref()
     }
-    /// The counters of rare events, made on first use.
+    /// Returns the counters of rare events; allocates them on first use.
     #[inline]
     pub fn rare_mut(&mut self) -> &mut RareStatistics {
         self.rare.get_or_insert_default()
@@ -299,7 +299,7 @@ impl Statistics {
     pub fn heap_size(&self) -> usize {
         self.rare.as_deref().map_or(0, size_of_val)
     }
-    /// Bytes and time of the latest delivery rate; zero time for none.
+    /// Returns bytes and time of the latest delivery rate; zero time for none.
     pub fn rate(&self) -> (u64, Duration) {
         (u64::from(self.rate_bytes), Duration::from_micros(u64::from(self.rate_us)))
     }
@@ -318,7 +318,7 @@ impl Statistics {
 }
 
 impl RareStatistics {
-    /// `payload` bytes are about to leave again, in so many segments.
+    /// Counts `payload` bytes that are about to leave again, and their segments.
     fn on_retransmission(&mut self, payload: Bytes, segments: u32) {
         self.segments_retransmitted += segments;
         self.bytes_retransmitted += u64::from(payload);
@@ -333,12 +333,12 @@ impl RareStatistics {
         self.received_capable += 1;
         self.received_ce += u32::from(mark == Ecn::Ce);
     }
-    /// An ACK with SACK blocks came. It should say something new: bytes acknowledged either way, or a duplicate.
+    /// Counts an ACK with SACK blocks. It should bring news: bytes acknowledged either way, or a duplicate.
     pub fn on_sack(&mut self, news: bool) {
         self.sacks_received += 1;
         self.stale_sacks += u32::from(!news);
     }
-    /// The path was seen to reorder by so many bytes; returns the most that it was seen to.
+    /// Notes reordering by `extent` bytes; returns the largest extent so far.
     pub fn on_reordering(&mut self, extent: Bytes) -> Bytes {
         self.reorderings += 1;
         self.reordering_extent = self.reordering_extent.max(extent);
@@ -348,7 +348,7 @@ impl RareStatistics {
     pub fn is_new_snapshot(&mut self, numbers: (Bytes, Bytes, Bytes)) -> bool {
         core::mem::replace(&mut self.last_snapshot, numbers) != numbers
     }
-    /// A timeout, the first since progress was made or a further one.
+    /// Counts a timeout, the first since the last progress or a further one.
     pub fn on_timeout(&mut self, now: Instant, further: u32) {
         self.all_timeouts = self.all_timeouts.saturating_add(1);
         if further == 1 {
@@ -357,19 +357,19 @@ impl RareStatistics {
             self.timeout_since = Some(now);
         }
     }
-    /// What a timeout began is over, if one did.
+    /// Ends the recovery that a timeout began, if there is one.
     pub fn on_timeout_over(&mut self, now: Instant) {
         if let Some(since) = self.timeout_since.take() {
             self.timeout_time += now.since(since);
         }
     }
-    /// Time spent in recoveries from timeouts, the present one included.
+    /// Returns the time spent in recoveries from timeouts, including the current one.
     pub fn timeout_time(&self, now: Instant) -> Duration {
         self.timeout_time + self.timeout_since.map_or(Duration::ZERO, |since| now.since(since))
     }
 }
 
-/// How long the sender had something to send, and what held it back meanwhile.
+/// How long the sender had something to send, and what limited it meanwhile.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TimeAccounts {
     pub busy: Duration,

@@ -1,5 +1,5 @@
-//! What only traces want to know: why a segment leaves, what SACK blocks were taken for, what limits the sender. Nothing here is
-//! computed unless an observer watches.
+//! Information that only traces need: why a segment leaves, how SACK blocks were classified, what limits the sender. Computed
+//! only while an observer is attached.
 
 use super::counters::{AckReport, Limit, Statistics};
 use crate::config::Config;
@@ -17,13 +17,13 @@ use trace::{Event, Observer};
 pub(in crate::endpoint) enum SendCause {
     /// New data.
     New,
-    /// New data beyond what cumulative acknowledgements make room for (RFC 3042).
+    /// New data beyond what cumulative acknowledgements permit (RFC 3042).
     LimitedTransmit,
-    /// A retransmission of a recovery that leaves whatever the window says, as the first does.
+    /// A retransmission in recovery that leaves whatever the window says, such as the first one.
     FastRetransmit,
     /// Any other one.
     SackRetransmit,
-    /// What nothing marks lost (RFC 6675 §4, NextSeg rules 3 and 4).
+    /// A segment that nothing marks lost (RFC 6675 §4, NextSeg rules 3 and 4).
     Additional,
     /// Retransmissions after a timeout.
     Timeout,
@@ -59,7 +59,7 @@ impl SendCause {
     }
 }
 
-/// What an event reports about a segment beside its header.
+/// What an event reports about a segment beyond its header.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::endpoint) struct SegmentReport {
     pub cause: SendCause,
@@ -135,7 +135,7 @@ impl Statistics {
     }
 }
 
-/// Why a segment that was marked lost is sent again.
+/// Returns why a segment marked lost is retransmitted.
 pub(in crate::endpoint) fn cause_of_retransmission(snd: &Sender, forced: bool) -> SendCause {
     match snd.rec.episode() {
         Episode::Loss { .. } => SendCause::Timeout,
@@ -145,7 +145,7 @@ pub(in crate::endpoint) fn cause_of_retransmission(snd: &Sender, forced: bool) -
     }
 }
 
-/// Why `len` bytes of new data leave when it is their turn.
+/// Returns why `len` bytes of new data leave now.
 #[inline]
 pub(in crate::endpoint) fn cause_of_new<O: Observer>(snd: &Sender, len: Bytes) -> SendCause {
     let by_sack = || snd.rec.episode() == Episode::Open && snd.space.flight_size() + len > snd.cc.window().cwnd();
@@ -155,7 +155,7 @@ pub(in crate::endpoint) fn cause_of_new<O: Observer>(snd: &Sender, len: Bytes) -
 /// What keeps the next segment of `size` bytes from leaving, where data may leave.
 pub(in crate::endpoint) fn limit(cfg: &Config, snd: &Sender, now: Instant, size: Bytes) -> Limit {
     let repairs = snd.rec.episode().repairs();
-    // Behind the FIN there is nothing.
+    // No data follows the FIN.
     let all_sent = snd.space.side() == SendSide::FinSent;
     let unsent = if all_sent { 0 } else { snd.data_end().distance_from(snd.space.nxt()) };
     let window = if repairs { Limit::Recovery } else { Limit::Cwnd };
@@ -210,7 +210,7 @@ pub(in crate::endpoint) fn emit_sack<O: Observer>(
     });
 }
 
-/// Step 5: what an acknowledgement says about the tail loss probe.
+/// Step 5: evaluates what an acknowledgement says about the tail loss probe.
 #[inline]
 pub(in crate::endpoint) fn emit_probe_answer<O: Observer>(cx: &mut Cx<'_, O>, outcome: ProbeOutcome) {
     match outcome {

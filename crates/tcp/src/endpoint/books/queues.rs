@@ -1,4 +1,4 @@
-//! What waits in a connection's two buffers, in the terms a socket speaks of (RFC 9293 §3.9.1).
+//! The contents of a connection's two buffers, in the terms of a socket (RFC 9293 §3.9.1).
 
 use base::Bytes;
 
@@ -15,7 +15,7 @@ pub struct Queues {
     pub unsent: Bytes,
     /// Room in the send buffer.
     pub room: Bytes,
-    /// Our FIN: whether it has a number, and whether that is acknowledged.
+    /// Our FIN: whether it has a sequence number, and whether that is acknowledged.
     pub fin: FinProgress,
 }
 

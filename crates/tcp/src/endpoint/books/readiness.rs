@@ -1,4 +1,4 @@
-//! Readiness that the application has not polled yet, a bit each: an idle endpoint stays within its kibibyte.
+//! Readiness that the application has not polled yet, one bit each: this keeps an idle endpoint within its kibibyte.
 
 /// What there is to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

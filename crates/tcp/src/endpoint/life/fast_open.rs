@@ -1,23 +1,23 @@
 //! Fast Open on one connection (RFC 7413 §4.2): data in our SYN, or data in the peer's.
 //!
-//! Owns what a SYN or SYN-ACK carries for it and what becomes of it. Which cookie is sent, and which is believed, is the
-//! stack's to say; what a connection learns for later ones it leaves as [`FastOpenNews`] for the stack to fetch.
+//! Owns what a SYN or SYN-ACK carries for Fast Open and how it is processed. The stack decides which cookie to send and which to
+//! accept; what a connection learns for later ones it leaves as [`FastOpenNews`] for the stack to fetch.
 //!
-//! Data of our SYN is not on the scoreboard: the SYN's own timer watches over it, and a SYN that is sent again leaves without
-//! it. What the SYN-ACK does not acknowledge becomes, cut to the peer's segment size, a flight that is lost, without blame.
+//! Data of our SYN is not on the scoreboard: the SYN's own timer covers it, and a repeated SYN leaves without it. Data that the
+//! SYN-ACK does not acknowledge becomes a lost flight, cut to the peer's segment size, without a congestion response.
 //!
-//! A passive open whose SYN brought data that is believed is in SYN-RECEIVED like any other, but its application is notified
-//! at once, reads and writes. What it sends before the handshake is over is not sent again before: the SYN-ACK is.
+//! A passive open whose SYN brought accepted data is in SYN-RECEIVED like any other, but its application is notified at once,
+//! reads and writes. Until the handshake ends, only the SYN-ACK is retransmitted, not the application's data.
 //!
 //! Deviations:
-//! * A FIN in the peer's SYN is not taken; the peer sends it again.
-//! * A connection that was opened from both sides at once takes data from the peer's SYN only as one without Fast Open does.
+//! * A FIN in the peer's SYN is not accepted; the peer sends it again.
+//! * A simultaneous open accepts data from the peer's SYN only as a connection without Fast Open does.
 
 use crate::event::CloseReason;
 use base::{Bytes, Instant};
 use wire::{FastOpen, Flags, TcpRepr};
 
-/// A connection's part in Fast Open.
+/// A connection's Fast Open state.
 #[derive(Clone, Debug, Default)]
 pub(in crate::endpoint) struct FastOpenState {
     role: Role,
@@ -29,9 +29,9 @@ pub(in crate::endpoint) struct FastOpenState {
 enum Role {
     #[default]
     None,
-    /// Our first SYN carries, or carried, this option and so many bytes.
+    /// Our first SYN carries, or carried, this option and this many bytes.
     Client { option: Option<FastOpen>, bytes: Bytes, taken: Taken },
-    /// The peer's SYN brought so many bytes that were believed, or none; our first SYN-ACK carries this option.
+    /// The peer's SYN brought this many accepted bytes, or none; our first SYN-ACK carries this option.
     Server { option: Option<FastOpen>, bytes: Bytes, early: Early },
 }
 
@@ -43,13 +43,13 @@ enum Taken {
     NotAll,
 }
 
-/// Whether a passive open goes ahead of its handshake.
+/// Whether a passive open transfers data before its handshake ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Early {
     No,
-    /// Since its SYN-ACK left, at this moment; no application has accepted it.
+    /// Since its SYN-ACK left at this moment; no application has accepted it yet.
     Waiting(Instant),
-    /// The same, and an application uses it.
+    /// Since its SYN-ACK left at this moment; an application uses it.
     InUse(Instant),
 }
 
@@ -63,36 +63,36 @@ impl Early {
     }
 }
 
-/// What a stack answers to a SYN.
+/// How a stack answers a SYN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FastOpenAnswer {
-    /// As if it knew nothing of Fast Open.
+    /// As without Fast Open.
     Nothing,
-    /// The handshake has to end first; here is a cookie for the next time.
+    /// The handshake has to complete first; this option carries a cookie for the next time.
     Cookie(FastOpen),
-    /// The peer is who it says: the connection goes ahead. Perhaps it gets a newer cookie.
+    /// The peer's address is verified: data flows at once. The option may carry a newer cookie.
     Believe(Option<FastOpen>),
 }
 
-/// What a connection has for its stack.
+/// What a connection reports to its stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FastOpenNews {
     /// The peer's SYN-ACK: its segment size, its option, and whether that is an answer to ours.
     Learnt { mss: u16, option: Option<FastOpen>, answers: Answers },
-    /// Three timeouts in a row, or silence until the end, on a connection that tried.
+    /// Three timeouts in a row, or silence until the end, on a connection that tried Fast Open.
     Silence(Instant),
-    /// A passive connection that went ahead has ended its handshake, or has ended.
+    /// A passive connection that sent early has completed its handshake, or has ended.
     Settled,
     /// It was reset instead.
     Reset(Instant),
 }
 
-/// What a SYN-ACK is an answer to.
+/// What a SYN-ACK answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answers {
     /// A SYN without the option: an unsolicited cookie is not kept.
     Nothing,
-    /// A request, which left with this option.
+    /// A request that left with this option.
     Request(FastOpen),
     /// A cookie, or a request that may have been lost with the first SYN.
     Offer,
@@ -241,7 +241,7 @@ impl FastOpenState {
         self.news = Some(if reset { FastOpenNews::Reset(now) } else { FastOpenNews::Settled });
     }
 
-    /// What the stack should know, once.
+    /// Returns news for the stack, once.
     #[inline]
     pub fn take_news(&mut self) -> Option<FastOpenNews> {
         self.news.take()

@@ -1,19 +1,19 @@
 //! When to give up on an unresponsive peer: R1 and R2 (RFC 9293 §3.8.3), the user timeout (§3.9.1, RFC 5482 §3.1), and
 //! keep-alive (§3.8.4).
 //!
-//! Owns when a silence began and how many probes went unanswered. The user timeout has no timer of its own: whichever timer
-//! watches over what is unacknowledged is cut to it. The option that announces the user timeout to the peer (RFC 5482) is not
-//! sent, and ignored when it comes, as §4 of that RFC allows.
+//! Owns when a silence began and how many probes went unanswered. The user timeout has no timer of its own: it shortens whichever
+//! timer covers unacknowledged data. The option that announces the user timeout to the peer (RFC 5482) is neither sent nor
+//! evaluated, as §4 of that RFC allows.
 
 use crate::config::{Config, CountedFrom, RetryConfig, RetryLimit};
 use base::{Duration, Instant};
 
-/// What is remembered of a silence.
+/// State of a silence.
 #[derive(Clone, Debug, Default)]
 pub(in crate::endpoint) struct Silence {
-    /// When it began, as the limits count.
+    /// When it began, for the limits.
     since: Option<Instant>,
-    /// Probes of a closed window, or of a connection at rest, since anything was heard.
+    /// Probes of a closed window or an idle connection since the peer was last heard.
     unanswered: u32,
 }
 
@@ -21,7 +21,7 @@ pub(in crate::endpoint) struct Silence {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::endpoint) struct UserTimeout {
     limit: Duration,
-    /// When the silence began, if it is known to have.
+    /// When the silence began, if known.
     since: Option<Instant>,
     counted_from: CountedFrom,
 }
@@ -69,19 +69,19 @@ impl Silence {
         self.since
     }
 
-    /// An acceptable acknowledgement arrived that is not an old one: the peer lives.
+    /// Notes an acceptable acknowledgement that is not an old one: the peer is alive.
     #[inline]
     pub fn on_answer(&mut self) {
         self.unanswered = 0;
     }
 
-    /// Something was acknowledged that was not before, or the closed window opened.
+    /// Notes new data acknowledged, or a closed window that opened.
     #[inline]
     pub fn on_progress(&mut self) {
         self.since = None;
     }
 
-    /// The silence that a timer has found, which began at `began` as far as the user is concerned.
+    /// Returns the silence that a timer has found, which began at `began` as far as the user timeout is concerned.
     fn begin(&mut self, retries: &RetryConfig, now: Instant, began: Instant) -> Instant {
         let from = match retries.counted_from {
             CountedFrom::Transmission => began,
@@ -90,7 +90,7 @@ impl Silence {
         *self.since.get_or_insert(from)
     }
 
-    /// A probe is about to restart the timer that shows when the silence began; the user timeout does not begin anew.
+    /// Notes a silence before a probe restarts the timer that shows when it began; the user timeout does not restart.
     pub fn on_probe(&mut self, retries: &RetryConfig, now: Instant, began: Instant) {
         if retries.counted_from == CountedFrom::Transmission {
             self.begin(retries, now, began);
@@ -159,7 +159,7 @@ impl Silence {
 
 //= specs/rfc9293.md#retransmission
 //# The second threshold is at least 100 s.
-/// Retransmissions or probes after which the connection is given up.
+/// Returns the number of retransmissions or probes after which the connection gives up.
 fn most_retries(retries: &RetryConfig, orphaned: bool) -> u32 {
     match retries.orphan.filter(|_| orphaned) {
         Some(orphan) => orphan.min(retries.data),
@@ -180,14 +180,14 @@ pub(in crate::endpoint) fn gives_up_opening(
 ) -> bool {
     let retries = &cfg.retries;
     let most = if active { retries.syn.saturating_add(retries.syn_linear) } else { retries.syn_ack };
-    // SYNs at even intervals come on top of the number, but not of the time that it stands for.
+    // SYNs at even intervals add to the number, but not to the time that it stands for.
     let too_long = active
         && retries.limit == RetryLimit::Time
         && now.since(began) >= modelled(cfg.rto.initial, cfg.rto.max, retries.syn);
     unanswered > most || too_long || syn_deadline(retries, active, began, Instant::MAX) <= now
 }
 
-/// `at`, or the moment the user timeout of our SYN is over if that is earlier. The first SYN left at `began`.
+/// Returns `at`, or the end of our SYN's user timeout if that is earlier. The first SYN left at `began`.
 pub(in crate::endpoint) fn syn_deadline(retries: &RetryConfig, active: bool, began: Instant, at: Instant) -> Instant {
     match retries.user_timeout {
         Some(limit) if active => at.min(began + limit),
@@ -195,7 +195,7 @@ pub(in crate::endpoint) fn syn_deadline(retries: &RetryConfig, active: bool, beg
     }
 }
 
-/// The time `retries` retransmissions take whose timeouts begin with `first` and double up to `max`.
+/// Returns the time that `retries` retransmissions take if their timeouts begin with `first` and double up to `max`.
 fn modelled(first: Duration, max: Duration, retries: u32) -> Duration {
     let doublings = (max.as_nanos() / first.as_nanos().max(1)).max(1).ilog2();
     let doubling = first.scale((2 << retries.min(doublings)) - 1, 1);
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
     use test_case::test_case;
 
-    /// With timeouts between 200 ms and 120 s.
+    /// Timeouts between 200 ms and 120 s.
     #[test_case(3, 3_000)]
     #[test_case(8, 102_200)]
     #[test_case(9, 204_600; "the last that doubles")]

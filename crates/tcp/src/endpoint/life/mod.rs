@@ -1,5 +1,5 @@
-//! Where a connection stands in its life: the state of RFC 9293, who opened it, what its application still wants of it, how it
-//! ended, and whether a SYN or a reset has to leave.
+//! The life cycle of a connection: its RFC 9293 state, who opened it, what its application still does, how it ended, and whether
+//! a SYN or a reset has to leave.
 
 mod fast_open;
 mod give_up;
@@ -16,7 +16,7 @@ pub(super) use time_wait::syn_may_follow;
 use super::state::{Origin, State};
 use crate::event::CloseReason;
 
-/// What the application still wants of a connection.
+/// What the application still does with a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Application {
     /// It may read.
@@ -39,7 +39,7 @@ pub(super) struct Life {
 }
 
 impl Life {
-    /// A connection that `origin` opens begins; nothing is due yet.
+    /// Begins the life of a connection opened by `origin`; nothing is due yet.
     pub fn new(origin: Origin) -> Self {
         let application = Application::Reads;
         Self { state: State::SynSent, origin, application, closed: None, syn_due: false, rst_due: false }
@@ -51,7 +51,7 @@ impl Life {
         self.state
     }
 
-    /// The connection goes to another state; returns the one it was in.
+    /// Changes the state; returns the previous one.
     pub fn enter(&mut self, to: State) -> State {
         core::mem::replace(&mut self.state, to)
     }
@@ -62,7 +62,7 @@ impl Life {
         self.origin
     }
 
-    /// Whether the state has a use for keep-alive: the timers of the closing states share its slot.
+    /// Returns whether keep-alive applies in this state: the timers of the closing states share its slot.
     pub fn keeps_alive(&self) -> bool {
         let waits = self.state == State::FinWait2 && self.is_orphaned();
         self.state.is_synchronized() && self.state != State::TimeWait && !waits
@@ -73,19 +73,19 @@ impl Life {
         self.application == Application::Gone
     }
 
-    /// What the application still wants.
+    /// Returns what the application still does.
     pub fn application(&self) -> Application {
         self.application
     }
 
-    /// The application will read no more.
+    /// Notes that the application has stopped reading.
     pub fn stop_reading(&mut self) {
         if self.application == Application::Reads {
             self.application = Application::ReadsNoMore;
         }
     }
 
-    /// The application has let the connection go.
+    /// Notes that the application has released the connection.
     pub fn release(&mut self) {
         self.application = Application::Gone;
     }
@@ -96,31 +96,31 @@ impl Life {
         self.closed
     }
 
-    /// The connection has ended for `reason`, unless it has ended before. Returns whether that is news.
+    /// Ends the connection for `reason`, unless it has already ended. Returns whether it ended now.
     pub fn close(&mut self, reason: CloseReason) -> bool {
         let news = self.closed.is_none();
         self.closed.get_or_insert(reason);
         news
     }
 
-    /// Whether a SYN or SYN-ACK has to leave.
+    /// Returns whether a SYN or SYN-ACK has to leave.
     #[inline]
     pub fn syn_due(&self) -> bool {
         self.syn_due
     }
 
-    /// A SYN or SYN-ACK has to leave, again or for the first time.
+    /// Makes a SYN or SYN-ACK leave, again or for the first time.
     pub fn require_syn(&mut self) {
         self.syn_due = true;
     }
 
-    /// The SYN that was due leaves, or is not needed any more. Returns whether one was.
+    /// Clears the SYN that was due, because it leaves or is no longer needed. Returns whether one was due.
     #[inline]
     pub fn take_syn(&mut self) -> bool {
         core::mem::take(&mut self.syn_due)
     }
 
-    /// Whether a reset has to leave.
+    /// Returns whether a reset has to leave.
     #[inline]
     pub fn rst_due(&self) -> bool {
         self.rst_due
@@ -131,7 +131,7 @@ impl Life {
         self.rst_due = true;
     }
 
-    /// The reset that was due leaves. Returns whether one was.
+    /// Clears the reset that was due, because it leaves. Returns whether one was due.
     #[inline]
     pub fn take_reset(&mut self) -> bool {
         core::mem::take(&mut self.rst_due)

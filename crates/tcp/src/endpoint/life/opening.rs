@@ -1,8 +1,8 @@
-//! What waits for the end of the handshake: data that came with the peer's SYN (RFC 9293 §3.10.7.2 and §3.10.7.3), an
-//! application that wants to be notified only once there is data, and a call that writes as soon as it may.
+//! State that waits for the end of the handshake: data that came with the peer's SYN (RFC 9293 §3.10.7.2 and §3.10.7.3), an
+//! application that wants notice only once there is data, and a call that writes as soon as it may.
 //!
-//! Data in a SYN stands in the receive buffer, but is neither acknowledged nor given out before the connection is established: a
-//! SYN may be an old duplicate or a forgery. Fast Open, where it applies, goes ahead instead.
+//! Data in a SYN is kept in the receive buffer, but neither acknowledged nor delivered before the connection is established: a
+//! SYN may be an old duplicate or a forgery. Fast Open, where it applies, does not wait.
 //!
 //! A listener may let connections wait for data: the ACK that ends the handshake is ignored until data comes with it, or the
 //! time is over. The SYN-ACK is not sent again meanwhile, as it has arrived; when the time is over it is, and the peer's
@@ -16,9 +16,9 @@ use base::Instant;
 /// What is remembered of a handshake, and what waits for its end.
 #[derive(Clone, Debug, Default)]
 pub(in crate::endpoint) struct Opening {
-    /// An ACK has arrived and was ignored, because it had no data.
+    /// An ACK has arrived and was ignored, because it carried no data.
     deferred: bool,
-    /// A call of the application waits for the connection and writes then.
+    /// A call of the application waits for the connection and will write then.
     writer: bool,
     /// The peer repeated its SYN, and so did we our SYN-ACK.
     repeated: bool,

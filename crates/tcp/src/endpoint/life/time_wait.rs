@@ -1,16 +1,16 @@
-//! TIME-WAIT and the connection that may come after (RFC 9293 §3.6.1, RFC 6191, RFC 1337).
+//! TIME-WAIT and the connection that may follow (RFC 9293 §3.6.1, RFC 6191, RFC 1337).
 //!
-//! Old segments are waited out for twice their lifetime. A new connection between the same addresses and ports need not
-//! wait where its numbers distinguish its segments from the old ones: the peer's SYN by its timestamp or its sequence number,
+//! The wait lasts twice the lifetime of a segment, so that old segments expire. A new connection between the same addresses and
+//! ports need not wait if its numbers distinguish its segments from the old ones: the peer's SYN by timestamp or sequence number,
 //! ours by both.
 //!
-//! Deviations: a SYN that is found too old is answered with a challenge ACK, as RFC 9293 §3.10.7.4 asks, and not in
-//! silence (RFC 6191 §2). And once a SYN was taken, TIME-WAIT cannot resume, although RFC 9293 asks for that where sequence
-//! numbers alone decide: the peer that sent the old SYN resets its duplicate, and the wait is over then.
+//! Deviations: a SYN that is too old is answered with a challenge ACK, as RFC 9293 §3.10.7.4 asks, and not silently dropped (RFC
+//! 6191 §2). And once a SYN was accepted, TIME-WAIT cannot resume, although RFC 9293 asks for that where only sequence numbers
+//! decide: the peer that sent the old SYN resets the new connection, and the wait is over.
 
 use base::SeqNum;
 
-/// What the next connection between the same addresses and ports has to know of the last.
+/// What the next connection between the same addresses and ports must know about the last one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Predecessor {
     /// The first sequence number that it did not use.
@@ -20,13 +20,13 @@ pub(crate) struct Predecessor {
 }
 
 impl Predecessor {
-    /// Room between the last connection's numbers and the next one's, beyond any window without scaling.
+    /// Distance between the last connection's sequence numbers and the next one's, larger than any window without scaling.
     const GAP: u32 = 1 << 16;
 
     //= specs/rfc9293.md#time-wait
     //# The connection that follows begins beyond the sequence numbers of the last.
-    /// The initial sequence number, given what the clock and the hash say. They have nearly always passed the old
-    /// connection; only one that sent faster than the clock ticks is ahead of them.
+    /// Returns the initial sequence number, given the `proposed` one from clock and hash. It has nearly always passed the old
+    /// connection; only a connection that sent faster than the clock ticks is ahead of it.
     pub fn iss(&self, proposed: SeqNum) -> SeqNum {
         if proposed.after(self.snd_nxt) { proposed } else { self.snd_nxt + Self::GAP }
     }

@@ -12,14 +12,14 @@ pub(in crate::endpoint) struct PathCx {
     pub link: u16,
     /// Our address: it says which version of IP is spoken.
     pub local: IpAddr,
-    /// Bytes that options take of every segment.
+    /// Returns the bytes that options occupy in every segment.
     pub options: Bytes,
     /// Payload bytes of a full segment now, options deducted.
     pub smss: Bytes,
 }
 
 impl PathCx {
-    /// Bytes of IP and TCP header without options.
+    /// Returns the bytes of IP and TCP header without options.
     pub fn headers(&self) -> u16 {
         if self.local.is_ipv4() { 40 } else { 60 }
     }

@@ -23,25 +23,25 @@ use base::{Bytes, Instant, SeqNum, SeqRange};
 use router::{LEAST_V6, Pending};
 use search::Search;
 
-/// The least that is announced where less is known of the path: 256 bytes of data.
+/// Minimum MTU announced when a router reports less: room for 256 bytes of data.
 const LEAST_ANNOUNCED_V4: u16 = 296;
-/// Least payload and options of a segment, whatever the path.
+/// Minimum payload and options of a segment, on any path.
 const LEAST_MSS: u32 = 48;
 
-/// What is known of a connection's path beyond its first link.
+/// What is known about a connection's path beyond its first link.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
-    /// The segment size that the SYNs agreed on, options not deducted; noted when it is first gone below.
+    /// The segment size that the SYNs agreed on, options not deducted; saved when the size first falls below it.
     agreed: Option<u16>,
     /// What a router said.
     learned: Option<LearnedMtu>,
-    /// What was found out without one.
+    /// State of the search that needs no router.
     search: Option<Search>,
-    /// A router's word that waits for its segment to time out.
+    /// A router's report that waits for its segment to time out.
     pending: Option<Pending>,
     /// What was sent again at a router's word since anything was acknowledged.
     resent: Bytes,
-    /// What was learned is new to the stack.
+    /// The stack has not fetched the learned value yet.
     news: bool,
     reports: Reports,
 }
@@ -105,7 +105,7 @@ impl Path {
         self.learned.is_some_and(|learned| learned.cut == MayCut::Yes)
     }
 
-    /// The segment size that the SYNs agreed on, options not deducted.
+    /// Returns the segment size that the SYNs agreed on, options not deducted.
     fn agreed(&self, at: &PathCx) -> u16 {
         self.agreed.unwrap_or((at.smss + at.options).min(u32::from(u16::MAX)) as u16)
     }
@@ -117,7 +117,7 @@ impl Path {
 
     //= specs/rfc9293.md#segment-size
     //# A segment with its options is no larger than the peer and the path take.
-    /// The segment size that the path takes, options deducted.
+    /// Returns the segment size that the path carries, options deducted.
     pub fn smss(&self, at: &PathCx) -> Bytes {
         let mtu = self.search.as_ref().map_or(u16::MAX, Search::confirmed).min(self.mtu(at.link));
         let room = u32::from(mtu.saturating_sub(at.headers()));
@@ -175,7 +175,7 @@ impl Path {
         Heard::Narrower { resent: self.resent }
     }
 
-    /// The path takes no more than `mtu` bytes from now on.
+    /// Limits packets to `mtu` bytes from now on.
     fn narrow(&mut self, at: &PathCx, now: Instant, mtu: u16, cut: MayCut) {
         self.note_agreed(at);
         self.learned = Some(LearnedMtu { mtu, cut, until: now + at.config.raise_after, about: About::This });
@@ -193,11 +193,11 @@ impl Path {
     /// The retransmission timer expired for `first`: what a router said about it is true, as it seems. Returns whether the
     /// path is narrower now.
     pub fn on_timeout(&mut self, at: &PathCx, now: Instant, first: Option<SeqRange>) -> bool {
-        // A timeout has slowed the sender down: the next message may have as much sent again.
+        // A timeout has slowed the sender down, so the next message may cause as many retransmissions again.
         self.resent = 0;
         let about = |pending: &mut Pending| first.is_some_and(|first| first.contains(pending.seq));
         let Some(Pending { mtu, cut, .. }) = self.pending.take_if(about) else { return false };
-        // The path may have been found narrower meanwhile.
+        // The path may have become narrower meanwhile.
         let narrower = mtu < self.mtu(at.link);
         if narrower {
             self.narrow(at, now, mtu, cut);
@@ -287,7 +287,7 @@ impl Path {
         }
     }
 
-    /// Whether a segment about to be built is the probe: one segment, whatever its size.
+    /// Returns whether a segment about to be built is the probe, which stays one segment whatever its size.
     #[inline]
     pub fn is_probe(&self, range: SeqRange) -> bool {
         self.search.as_ref().is_some_and(|search| search.is_probe(range))

@@ -10,7 +10,7 @@ use wire::{IcmpKind, Unreachable};
 impl IcmpError {
     //= specs/rfc9293.md#network-layer
     //# A source quench is ignored.
-    /// What concerns the application; the path MTU and pleas to send less do not.
+    /// Returns the errors that concern the application; path MTU and source quench do not.
     pub(in crate::endpoint) const fn of(kind: IcmpKind) -> Option<Self> {
         Some(match kind {
             IcmpKind::Unreachable(why) => Self::Unreachable(why),
@@ -71,8 +71,8 @@ impl Reports {
 
     //= specs/rfc5927.md#errors
     //# A connection that times out after a soft error ends with it as its cause.
-    /// Why a connection ended, given that it ended for `reason`: a peer that stopped answering after the network had
-    /// reported trouble was not reached.
+    /// Returns the cause of a connection's end, given `reason`: a peer that stopped answering after the network had reported an
+    /// error was unreachable.
     pub fn cause(&self, reason: CloseReason) -> CloseReason {
         match (reason, self.last) {
             (CloseReason::TimedOut, Some(error)) => CloseReason::Icmp(error),

@@ -1,7 +1,7 @@
 //! What routers say of the path MTU (RFC 1191, RFC 8201): what a message means, and how long it is believed.
 //!
-//! Any host that guesses a sequence number in flight can send such a message, so it is believed in two stages (RFC 5927
-//! §7.2): at once while nothing that large is known to arrive, and else only if its segment times out as well.
+//! Any host that guesses a sequence number in flight can send such a message, so it is accepted in two stages (RFC 5927 §7.2): at
+//! once while no packet of that size is known to have arrived, otherwise only if its segment times out as well.
 //!
 //! Deviation: packets below 100 bytes are left to routers to cut, so that there is always room for options and some data.
 
@@ -9,15 +9,15 @@ use super::cx::PathCx;
 use crate::config::UnsaidMtu;
 use base::{Instant, SeqNum};
 
-/// The least MTU of a link that carries IPv6 (RFC 8200 §5).
+/// The minimum MTU of IPv6 links (RFC 8200 §5).
 pub(super) const LEAST_V6: u32 = 1280;
 /// Packets smaller than this have no room for TCP's options and data.
 const LEAST_USEFUL: u16 = 100;
 
-/// A message about a size that the path took before.
+/// A message about a size that the path carried before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pending {
-    /// First number of the segment that it speaks of.
+    /// First sequence number of the segment that it refers to.
     pub seq: SeqNum,
     pub mtu: u16,
     pub cut: MayCut,
@@ -36,9 +36,9 @@ impl Pending {
 pub(crate) struct LearnedMtu {
     /// Bytes of a packet.
     pub mtu: u16,
-    /// Whether routers may cut packets of even that size.
+    /// Whether routers may fragment packets of even that size.
     pub cut: MayCut,
-    /// A larger size is tried from then on.
+    /// When to try a larger size.
     pub until: Instant,
     /// About whose segment.
     pub about: About,
@@ -71,10 +71,10 @@ pub(in crate::endpoint) struct TooBig {
     pub packet_len: u16,
 }
 
-/// Sizes of packets that links commonly take (RFC 1191 §7), largest first.
+/// Common packet sizes of links (RFC 1191 §7), largest first.
 const PLATEAUS: [u16; 11] = [65_535, 32_000, 17_914, 8_166, 4_352, 2_002, 1_492, 1_006, 508, 296, 68];
 
-/// The largest common size below `len`.
+/// Returns the largest common size below `len`.
 fn plateau_below(len: u16) -> u16 {
     PLATEAUS.into_iter().find(|&size| size < len).unwrap_or(PLATEAUS[PLATEAUS.len() - 1])
 }

@@ -1,23 +1,23 @@
 //! The search for the path MTU by segments of TCP (RFC 4821): the sender finds out by itself what its path takes.
 //!
-//! Two bounds close in on the path MTU: `low` is known to arrive, `high` is not known to fail. A probe is one segment of new
-//! data of a size between them. Its arrival raises `low`, and with it the segment size; its loss alone lowers `high`, is
-//! repaired by segments of the usual size, and is not a sign of congestion.
+//! Two bounds enclose the path MTU: size `low` is known to arrive, and `high` is the largest one not known to fail. A probe is
+//! one segment of new data whose size lies between them. Its arrival raises `low`, and with it the segment size; its loss alone
+//! lowers `high`, is repaired by segments of the usual size, and is not a sign of congestion.
 //!
-//! Deviations: a probe is one packet of data that is needed anyway, never padding; it is sent only outside episodes with a
-//! window of at least eleven segments and data behind it, so that what follows reveals its loss without a timeout.
+//! Deviations: a probe is one packet of data that is needed anyway, never padding; it is sent only outside episodes, with a
+//! window of at least eleven segments and more data behind it, so that later segments reveal its loss without a timeout.
 
 use super::cx::PathCx;
 use base::{Bytes, Instant, SeqNum, SeqRange};
 
-/// Segments that the congestion window has to hold before one of them may be a probe.
+/// Minimum congestion window, in segments, for sending a probe.
 const PROBE_WINDOW: u32 = 11;
 /// Segments of the usual size that follow a probe, so that their arrival reveals its loss.
 const FOLLOWERS: u32 = 4;
-/// Least payload and options that repeated timeouts lead to.
+/// Minimum payload and options to which repeated timeouts reduce the segment size, in bytes.
 const LEAST_MSS: u16 = 48;
 
-/// A search under way, or ended and waiting to begin anew. Sizes are of packets.
+/// A search that is in progress, or has ended and waits to restart. Sizes are packet sizes in bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Search {
     low: u16,
@@ -56,7 +56,7 @@ pub(in crate::endpoint) struct ProbeView {
 pub(in crate::endpoint) enum ProbeNow {
     /// No probe is to be sent now.
     No,
-    /// A probe is to be sent once the flight has become small enough.
+    /// A probe is to leave once the flight has become small enough.
     Wait,
     /// A probe with this payload.
     Send(Bytes),
@@ -82,7 +82,7 @@ impl Search {
         Self { low, high: most, probe: None, since: now, probes: 0 }
     }
 
-    /// The largest size known to arrive.
+    /// Returns the largest size known to arrive.
     pub fn confirmed(&self) -> u16 {
         self.low
     }
@@ -92,7 +92,7 @@ impl Search {
         self.probes
     }
 
-    /// A router named a size that the path takes.
+    /// Adjusts the bounds to a smaller path MTU that a router reported.
     pub fn on_narrower(&mut self, mtu: u16) {
         (self.low, self.high) = (self.low.min(mtu), self.high.min(mtu));
         self.probe = None;

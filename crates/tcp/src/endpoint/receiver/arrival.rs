@@ -15,7 +15,7 @@ use recovery::rto::RtoState;
 use recovery::rtt::RttEstimator;
 use wire::Flags;
 
-/// The rest of the connection, as far as a segment's data depends on it.
+/// The state of the rest of the connection that the processing of a segment's data needs.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::endpoint) struct Around<'a> {
     pub cfg: &'a Config,
@@ -33,10 +33,10 @@ pub(in crate::endpoint) struct Around<'a> {
     pub timers: &'a TimerTable,
 }
 
-/// What a segment brought, for the parts of the connection that are not the receiver's.
+/// What a segment brought, for the parts of the connection outside the receiver.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::endpoint) struct Received {
-    /// How it relates to what had arrived before.
+    /// How it relates to earlier arrivals.
     pub kind: Arrival,
     /// The application has something new to read.
     pub readable: bool,
@@ -44,7 +44,7 @@ pub(in crate::endpoint) struct Received {
     pub grown: Option<Bytes>,
     /// Everything up to and including the peer's FIN is here.
     pub fin: bool,
-    /// An ACK leaves at this moment at the latest: the delayed-ACK timer is to be armed.
+    /// Latest time at which an ACK leaves: arm the delayed-ACK timer.
     pub ack_at: Option<Instant>,
 }
 
@@ -54,20 +54,20 @@ pub(super) struct Arrived {
     pub seq: SeqNum,
     /// Bytes it carried.
     pub payload: Bytes,
-    /// Those of them that were taken.
+    /// Bytes of it that were accepted.
     pub len: Bytes,
-    /// It asked to be handed on at once.
+    /// It carries PSH.
     pub push: bool,
 }
 
 impl Receiver {
     //= specs/rfc2018.md#receiver
     //# No block reports data that the receiver has thrown away, other than the newest segment.
-    /// Takes the bytes and the FIN of an acceptable segment, unless they would make one block out of order too many.
+    /// Takes the bytes and the FIN of an acceptable segment, unless they would exceed the limit of out-of-order blocks.
     ///
     /// # Errors
-    /// Says why nothing of it was kept. Its header has counted, and the ACK that is due repeats what is held.
-    // Inlined into its only caller, so that what is lent and what is returned need no memory: one call for each segment.
+    /// Says why none of it was kept. Its header has been processed, and the ACK that is due repeats the blocks held.
+    // Inlined into its only caller, so that arguments and results need no memory: one call for each segment.
     #[inline(always)]
     pub(in crate::endpoint) fn on_data(
         &mut self,
@@ -78,7 +78,7 @@ impl Receiver {
         let has_fin = repr.flags.contains(Flags::FIN);
         let start = if repr.flags.contains(Flags::SYN) { repr.seq + 1 } else { repr.seq };
         let data_end = start + seg.payload.len();
-        // Bytes beyond what was ever promised are cut off; they come again when there is room.
+        // Bytes beyond every window ever offered are cut off; the peer sends them again when there is room.
         let Behind::Cut(edge) = self.behind_window(start, data_end) else {
             self.due_ack();
             return Err(DropReason::OutOfWindow);
@@ -88,18 +88,18 @@ impl Receiver {
         let fin = has_fin && data_end.at_or_before(edge) && self.may_end_at(data_end);
         let taken = SeqRange::new(start, range.end + u32::from(fin));
         if taken.is_empty() {
-            // The window is closed, so these bytes, a probe perhaps, come again; the header has counted.
+            // The window is closed, so the peer sends these bytes, perhaps a probe, again; the header has been processed.
             self.due_ack();
             return Err(DropReason::OutOfWindow);
         }
         if self.memory_full && !seg.payload.is_empty() {
-            // As with a closed window: the header has counted, and the bytes come again.
+            // As with a closed window: the header has been processed, and the peer sends the bytes again.
             self.due_ack();
             return Err(DropReason::ReassemblyLimit);
         }
         let blocks_max = around.cfg.receive.reassembly_max.unwrap_or(u32::MAX).min(self.blocks_max);
         if !self.assembler.admits(taken, blocks_max) {
-            // Nothing of it is remembered, its FIN neither; the ACK repeats the blocks that are held.
+            // Nothing of the segment is stored, not even its FIN; the ACK repeats the blocks held.
             self.due_ack();
             return Err(DropReason::ReassemblyLimit);
         }
@@ -111,8 +111,8 @@ impl Receiver {
         Ok(self.take(around, &Arrived { seq: repr.seq, payload: seg.payload.len(), len: range.len(), push }, taken))
     }
 
-    /// Whether a FIN at this place goes together with what has arrived. Streams have one end, and nothing behind it; a FIN
-    /// that says otherwise is forged, or its sender confused, and only the segment's bytes count.
+    /// Returns whether a FIN here agrees with what has arrived. A stream has one end and nothing behind it; a FIN that disagrees
+    /// is forged, or its sender is confused, so only the segment's bytes count.
     fn may_end_at(&self, data_end: SeqNum) -> bool {
         match self.fin {
             Some(known) => known == data_end,
@@ -120,7 +120,7 @@ impl Receiver {
         }
     }
 
-    /// The sequence numbers `taken` have arrived; the bytes among them are in the buffer.
+    /// Notes that the sequence numbers `taken` have arrived; their bytes are in the buffer.
     #[inline(always)]
     pub(super) fn take(&mut self, around: &Around<'_>, arrived: &Arrived, taken: SeqRange) -> Received {
         let insertion = self.assembler.insert(taken);
@@ -128,14 +128,14 @@ impl Receiver {
             && options::reports_duplicates(around.cfg, around.neg)
         {
             self.ack.report_duplicate(duplicate);
-            // A later duplicate would take this one's place, and each is to be reported (RFC 2883 §4).
+            // A later duplicate would replace this one, and RFC 2883 §4 asks to report each.
             self.due_ack();
         }
         self.rmss = self.rmss.max(arrived.payload.min(u32::from(around.mtu)));
         let fin = self.fin_received();
         let mut readable = fin;
         if insertion.advanced > 0 {
-            // Once the FIN is reached, nothing is taken any more: it is among what this segment brought.
+            // Once the FIN is reached, nothing more is accepted: the FIN is part of what this segment brought.
             let bytes = insertion.advanced - u32::from(fin);
             self.buffer.commit(bytes);
             readable |= bytes > 0;
@@ -161,7 +161,7 @@ impl Receiver {
 
     //= specs/rfc9293.md#acceptance
     //# Data ahead of a gap is kept.
-    /// Puts the bytes that are not yet there into the buffer.
+    /// Puts the bytes that are still missing into the buffer.
     #[inline]
     pub(super) fn store(&mut self, payload: &Payload<'_>, range: SeqRange) {
         if payload.is_empty() {
@@ -193,7 +193,7 @@ impl Receiver {
         grown
     }
 
-    /// The receive window has a new size.
+    /// Adopts a new size of the receive window.
     #[inline]
     pub(super) fn grow(&mut self, grown: Option<Bytes>) {
         if let Some(bytes) = grown {
@@ -205,7 +205,7 @@ impl Receiver {
     //# Every second full segment is acknowledged.
     //= specs/rfc9293.md#acknowledgements
     //# An acknowledgement is delayed by less than half a second.
-    /// RFC 9293 §3.8.6.3 and RFC 5681 §4.2. Returns when the ACK leaves at the latest, if it waits for a timer that does not run.
+    /// RFC 9293 §3.8.6.3 and RFC 5681 §4.2. Returns the latest time for the ACK if it waits for a timer that is not armed.
     #[inline(always)]
     fn decide_ack(&mut self, around: &Around<'_>, arrived: &Arrived, kind: Arrival, fin: bool) -> Option<Instant> {
         let arriving = Arriving {
@@ -227,7 +227,7 @@ impl Receiver {
 
     /// What the ACK of a segment may depend on beside it.
     fn surroundings(&self, around: &Around<'_>, arrived: &Arrived, fin: bool) -> Surroundings {
-        // The FIN ends FIN-WAIT-2, and TIME-WAIT stops every timer that runs.
+        // The FIN ends FIN-WAIT-2, and TIME-WAIT stops every running timer.
         let waits_no_more = fin && around.state == State::FinWait2;
         Surroundings {
             push: arrived.push,
@@ -242,21 +242,21 @@ impl Receiver {
     /// Everything up to and including the peer's FIN is here.
     fn on_fin(&mut self, around: &Around<'_>) {
         if around.state == State::Established && self.policy.on_fin() {
-            // The ACK waits for our FIN, which applications tend to send soon; a duplicate FIN brings nothing new.
+            // The ACK waits for our FIN, which applications tend to send soon; a duplicate FIN brings no news.
             self.ack.forget_duplicate();
         } else {
             self.due_ack();
         }
     }
 
-    /// A segment was refused that occupies `range`. What of it lies below what has been received came twice: the next ACK
-    /// reports it (RFC 2883 §4) if `reported`, and the peer seems to miss ACKs.
+    /// Handles a rejected segment that occupies `range`. The part below RCV.NXT is a duplicate: the next ACK reports it (RFC 2883
+    /// §4) if `reported`, and the peer seems to miss ACKs.
     pub fn on_refused(&mut self, cfg: &Config, range: SeqRange, reported: bool) {
         let below = SeqRange::new(range.start, range.end.min(self.rcv_nxt()));
         if below.is_empty() {
             return;
         }
-        // A range from before the connection began would be nonsense on the wire.
+        // A range from before the connection began would be meaningless to the peer.
         if reported && below.start.after(self.irs) {
             self.ack.report_duplicate(below);
         }

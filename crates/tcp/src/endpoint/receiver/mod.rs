@@ -1,8 +1,8 @@
 //! The receive half of a connection: what arrived, where it is kept, how much more may come, and whether the peer is owed an
 //! answer.
 //!
-//! Owns RCV.NXT, the bytes, the window, the ACK that is due and the urgent mark. It knows neither timers nor events: a call
-//! returns what crosses to other parts of the connection, and the endpoint applies it.
+//! Owns RCV.NXT, the bytes, the window, the pending ACK and the urgent mark. It knows neither timers nor events: each call
+//! returns what other parts of the connection need, and the endpoint applies it.
 
 mod arrival;
 mod opening;
@@ -34,19 +34,19 @@ pub(crate) struct Receiver {
     ack: PendingAck,
     /// Sequence number of the peer's FIN, once seen inside the window.
     fin: Option<SeqNum>,
-    /// Most blocks of data out of order, whatever the configuration says.
+    /// Limit of out-of-order blocks, which overrides the configuration.
     blocks_max: u32,
-    /// The host has no memory for what arrives.
+    /// The host has no memory for arriving data.
     memory_full: bool,
-    /// Largest segment seen from the peer, at least 536: what "full-sized" means to the ACK policy.
+    /// Largest segment seen from the peer, at least 536: the ACK policy's measure of "full-sized".
     rmss: Bytes,
     rare: Option<Box<Rare>>,
 }
 
-/// What most connections never need.
+/// State that most connections never need.
 #[derive(Clone, Debug, Default)]
 struct Rare {
-    /// The frames that wait to be read, where their memory counts.
+    /// The unread frames, where their memory counts.
     memory: Option<Memory>,
     /// Where urgent data ends.
     mark: Option<Mark>,
@@ -54,16 +54,16 @@ struct Rare {
     syn_data: Option<SeqRange>,
 }
 
-/// The last urgent byte to be received, until it is passed.
+/// The last urgent byte to be received, until the reader passes it.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
-    /// Bytes of the stream before it.
+    /// Number of stream bytes before it.
     offset: u64,
     /// The application has fetched it out of band.
     fetched: bool,
 }
 
-/// The receive window to begin with, for segments of `mss` bytes.
+/// Returns the initial receive window for segments of `mss` bytes.
 fn first_window(cfg: &ValidConfig, mss: Bytes) -> Bytes {
     let window = cfg.receive.window.initial();
     let whole = window - window % mss.max(1);
@@ -71,7 +71,7 @@ fn first_window(cfg: &ValidConfig, mss: Bytes) -> Bytes {
 }
 
 impl Receiver {
-    /// Nothing is known of the peer yet; its SYN replaces most of this.
+    /// Creates a receiver that knows nothing of the peer yet; the peer's SYN replaces most of it.
     pub fn new(cfg: &ValidConfig, mss: u16) -> Self {
         Self {
             irs: SeqNum(0),
@@ -89,7 +89,7 @@ impl Receiver {
         }
     }
 
-    /// Bytes of boxes that it has beside itself.
+    /// Returns the bytes of its separate boxes.
     pub fn heap_size(&self) -> usize {
         self.rare.as_deref().map_or(0, size_of_val)
     }
@@ -99,7 +99,7 @@ impl Receiver {
         self.rare.get_or_insert_default()
     }
 
-    /// The number of the peer's SYN.
+    /// Returns the sequence number of the peer's SYN.
     pub fn irs(&self) -> SeqNum {
         self.irs
     }
@@ -110,42 +110,42 @@ impl Receiver {
         self.assembler.rcv_nxt()
     }
 
-    /// The right edge up to which bytes are taken: the largest one ever promised.
+    /// Returns the right edge up to which bytes are accepted: the largest one ever offered.
     #[inline]
     pub fn right_edge(&self) -> SeqNum {
         self.window.right_edge()
     }
 
-    /// Whether a segment that occupies `range` is acceptable (RFC 9293 §3.10.7.4, table 6).
+    /// Returns whether a segment that occupies `range` is acceptable (RFC 9293 §3.10.7.4, table 6).
     #[inline]
     pub fn accepts(&self, range: SeqRange) -> bool {
         self.window.accepts(range, self.rcv_nxt())
     }
 
-    /// Everything up to and including the peer's FIN has been received.
+    /// Returns whether everything up to and including the peer's FIN has been received.
     #[inline]
     pub fn fin_received(&self) -> bool {
         self.fin.is_some_and(|fin| self.rcv_nxt().after(fin))
     }
 
-    /// Bytes the application can read.
+    /// Returns the bytes that the application can read.
     #[inline]
     pub fn readable(&self) -> u64 {
         self.buffer.readable()
     }
 
-    /// Bytes that have arrived in order since the stream began, read or not.
+    /// Returns the bytes that have arrived in order since the stream began, read or not.
     #[inline]
     pub fn received(&self) -> u64 {
         self.buffer.received()
     }
 
-    /// Bytes that were not what the pattern has at their place.
+    /// Returns the number of bytes that differ from the pattern at their position.
     pub fn mismatches(&self) -> u64 {
         self.buffer.mismatches()
     }
 
-    /// Whether an ACK must leave with the next opportunity.
+    /// Returns whether an ACK must leave at the next opportunity.
     #[inline]
     pub fn owes_ack(&self) -> bool {
         self.ack.is_due()
@@ -157,76 +157,76 @@ impl Receiver {
         self.ack.require_if(true);
     }
 
-    /// The peer is owed an ACK if this holds; what it was owed before, it still is.
+    /// Makes an ACK due if the condition holds; an ACK that was due stays due.
     #[inline]
     pub fn due_ack_if(&mut self, owed: bool) {
         self.ack.require_if(owed);
     }
 
-    /// The peer will get no ACK: none can leave, or the connection is over.
+    /// Clears the due ACK: none can leave, or the connection has ended.
     pub fn forget_due_ack(&mut self) {
         self.ack.cancel();
     }
 
-    /// The delayed-ACK timer fired, while the retransmission timeout is `rto`: the ACK that waited for it is due.
+    /// Handles the delayed-ACK timer, at a retransmission timeout of `rto`: the ACK that waited for it is due.
     pub fn on_ack_timer(&mut self, config: &AckConfig, rto: Duration) {
         let waited = self.policy.on_timer(config, rto);
         self.due_ack_if(waited);
     }
 
-    /// A data segment is about to leave, perhaps in reply to what arrived.
+    /// Notes that a data segment is about to leave, perhaps in reply to what arrived.
     #[inline]
     pub fn on_data_sent(&mut self, now: Instant) {
         self.policy.on_data_sent(now);
     }
 
-    /// A segment with an ACK left. One that had no room for all that there is to report is followed by another.
+    /// Notes that a segment with an ACK left. If it lacked room for all blocks, another one follows.
     #[inline]
     pub fn on_ack_sent(&mut self, config: &AckConfig, reported_all: bool) {
         self.ack.on_sent(reported_all);
         self.policy.on_ack_sent(config);
     }
 
-    /// Number of ranges that an ACK has to report by SACK, `most` at most: a duplicate and blocks out of order.
+    /// Returns how many ranges an ACK has to report by SACK, at most `most`: a duplicate and out-of-order blocks.
     #[inline]
     pub fn ranges_to_report(&self, most: usize) -> u32 {
-        // A block count beyond the option's is cut here.
+        // A block count beyond the option's capacity is limited here.
         let known = self.assembler.block_count().min(most) + usize::from(self.ack.has_duplicate());
         known.min(most) as u32
     }
 
-    /// The ranges of the ACK that leaves now, `most` at most. A duplicate among them is reported with it, and returned.
+    /// Returns the ranges of the ACK that leaves now, at most `most`. A duplicate among them counts as reported, and is returned.
     #[inline]
     pub fn take_report(&mut self, most: u32) -> (SackBlocks, Option<SeqRange>) {
         let duplicate = self.ack.take_duplicate();
         (sack_blocks(&self.assembler, duplicate, most as usize), duplicate)
     }
 
-    /// Takes over what bounds a single connection.
+    /// Applies the limits of a single connection.
     pub fn guard(&mut self, guards: &GuardConfig) {
         self.blocks_max = guards.blocks_max;
     }
 
-    /// Says whether the host has no memory for the data of the segment that comes next.
+    /// Sets whether the host lacks memory for the data of the next segment.
     #[inline]
     pub fn set_memory_full(&mut self, full: bool) {
         self.memory_full = full;
     }
 
-    /// Memory of received data, in bytes: unread bytes, pages out of order and the records of their blocks.
+    /// Returns the memory of received data in bytes: unread bytes, out-of-order pages and the records of their blocks.
     #[inline]
     pub fn data_memory(&self) -> usize {
         self.buffer.memory() + self.assembler.block_count() * BLOCK_BYTES
     }
 
-    /// Whether data waits out of order.
+    /// Returns whether out-of-order data waits.
     #[inline]
     pub fn has_out_of_order(&self) -> bool {
         self.assembler.block_count() > 0
     }
 
-    /// Forgets the last block that has arrived out of order, as RFC 2018 §8 allows: the peer sends it again after a timeout. One
-    /// block at a time, so that no packet has to pay for all that many others have piled up.
+    /// Discards the out-of-order block that arrived last, as RFC 2018 §8 allows: the peer sends it again after a timeout. One
+    /// block at a time, so that no packet has to pay for all the blocks that many others have accumulated.
     pub fn discard_last_block(&mut self) {
         let left = self.assembler.discard_last();
         let ahead = left.distance_from(self.rcv_nxt());
@@ -244,7 +244,7 @@ impl Receiver {
         self.buffer.clear();
     }
 
-    /// Exchanges the bytes with those of `other`: a copy that is made for a trial shall not copy megabytes.
+    /// Swaps the bytes with those of `other`: a trial copy must not copy megabytes.
     pub fn exchange_bytes(&mut self, other: &mut ReceiveBuffer) {
         core::mem::swap(&mut self.buffer, other);
     }

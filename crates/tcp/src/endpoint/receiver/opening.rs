@@ -1,4 +1,4 @@
-//! The receiver while a connection opens: the peer's SYN, the first window, and data that came with the SYN.
+//! The receiver while a connection opens: the peer's SYN, the first window, and data in the SYN.
 
 use super::arrival::Arrived;
 use super::{Around, Received, Receiver, first_window};
@@ -8,26 +8,26 @@ use crate::recv::{Assembler, ReceiveWindow};
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use wire::{Flags, TcpRepr};
 
-/// Sizes of segments, in bytes, when the first window opens.
+/// Segment sizes, in bytes, when the first window opens.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::endpoint) struct FirstSizes {
     /// What our SYN announces.
     pub announced: Bytes,
-    /// What was known of them when the window was first shown.
+    /// The size known when the window was first advertised.
     pub known: Bytes,
     /// What we may send.
     pub smss: Bytes,
 }
 
 impl Receiver {
-    /// The peer's SYN has this number, and `rmss` is the largest segment it may send us.
+    /// Notes the sequence number of the peer's SYN; `rmss` is the largest segment that the peer may send.
     pub fn on_peer_syn(&mut self, seq: SeqNum, rmss: Bytes) {
         self.irs = seq;
         self.assembler = Assembler::new(seq + 1);
         self.rmss = rmss;
     }
 
-    /// Opens the window that our SYN, or SYN-ACK, shows; later ones are scaled by `shift`.
+    /// Opens the window that our SYN or SYN-ACK advertises; `shift` scales later ones.
     pub(in crate::endpoint) fn open_window(&mut self, cfg: &ValidConfig, shift: u8, sizes: FirstSizes) {
         self.window = ReceiveWindow::new(self.rcv_nxt(), first_window(cfg, sizes.known), shift);
         if cfg.receive.rounding == WindowRounding::Segments {
@@ -37,17 +37,17 @@ impl Receiver {
         self.begin_memory(&cfg.receive, sizes.announced, sizes.smss);
     }
 
-    /// The window field of our SYN or SYN-ACK.
+    /// Returns the window field of our SYN or SYN-ACK.
     pub fn syn_window(&self) -> u16 {
         self.window.syn_window(self.rcv_nxt())
     }
 
-    /// The handshake took `rtt`.
+    /// Notes that the handshake took `rtt`.
     pub fn on_handshake(&mut self, cfg: &Config, now: Instant, rtt: Duration) {
         self.autotune.on_handshake(&cfg.receive.window, now, rtt);
     }
 
-    /// Takes the data of a SYN before the handshake is over (RFC 7413). Returns its numbers as far as the window goes.
+    /// Accepts the data of a SYN before the handshake ends (RFC 7413). Returns its sequence range inside the window.
     pub fn take_early(&mut self, cfg: &Config, syn: &Segment<'_>) -> SeqRange {
         let start = syn.repr.seq + 1;
         let range = SeqRange::new(start, (start + syn.payload.len()).min(self.window.right_edge()));
@@ -57,7 +57,7 @@ impl Receiver {
         self.store(&syn.payload, range);
         self.assembler.insert(range);
         self.buffer.commit(range.len());
-        // The window that the SYN-ACK shows counts from behind the data.
+        // The window in the SYN-ACK counts from the end of the data.
         let (limit, shift) = (self.window.limit(), self.window.shift());
         self.window = ReceiveWindow::new(range.end, cfg.receive.window.initial(), shift);
         self.window.set_limit(limit);
@@ -66,10 +66,10 @@ impl Receiver {
 
     //= specs/rfc9293.md#opening
     //# Data in a SYN waits until the connection is established.
-    /// Keeps what a SYN carries beside itself.
+    /// Keeps the data and the FIN of a SYN.
     ///
-    /// It stands in the buffer, but is neither acknowledged nor given out before the connection is established: a SYN may be an
-    /// old duplicate or a forgery.
+    /// The buffer holds the data, but it is neither acknowledged nor delivered before the connection is established: a SYN may be
+    /// an old duplicate or a forgery.
     pub fn keep_syn_data(&mut self, syn: &Segment<'_>) {
         if syn.seq_len() == 1 {
             return;
@@ -87,12 +87,12 @@ impl Receiver {
         self.rare_mut().syn_data = Some(taken).filter(|taken| !taken.is_empty());
     }
 
-    /// Whether data of a SYN waits for the connection to be established.
+    /// Returns whether data of a SYN waits for the connection to be established.
     pub fn keeps_syn_data(&self) -> bool {
         self.rare.as_ref().is_some_and(|rare| rare.syn_data.is_some())
     }
 
-    /// The connection is established by `repr`: the data of the SYN that waited, if any did, has arrived now.
+    /// Handles the `repr` that established the connection: stored data of the SYN, if any, counts as arrived now.
     pub(in crate::endpoint) fn take_kept_syn_data(&mut self, around: &Around<'_>, repr: &TcpRepr) -> Option<Received> {
         let taken = self.rare.as_mut()?.syn_data.take()?;
         let len = taken.len() - u32::from(self.fin.is_some());
@@ -100,7 +100,7 @@ impl Receiver {
         Some(self.take(around, &Arrived { seq: repr.seq, payload: len, len, push }, taken))
     }
 
-    /// The peer's SYN-ACK is acknowledged by data that is about to leave, at the moment returned at the latest.
+    /// Delays the acknowledgement of the peer's SYN-ACK for data that is about to leave. Returns the latest time for it.
     pub fn delay_answer_of_syn_ack(&mut self, cfg: &Config, now: Instant) -> Instant {
         let window = self.shown_window();
         self.policy.on_syn_ack(&cfg.ack, now, window, self.rmss)

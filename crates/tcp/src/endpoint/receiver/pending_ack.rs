@@ -1,10 +1,10 @@
-//! What the peer is owed: an ACK with the next opportunity, and the report of a range that came twice (RFC 2883).
+//! State of what is due to the peer: an ACK at the next opportunity, and the report of a duplicate range (RFC 2883).
 //!
-//! Owns both. Nothing else writes them, so whoever asks why an ACK left finds every cause among the callers of [`PendingAck`].
+//! Owns both. No other code writes them, so every cause of an ACK is among the callers of [`PendingAck`].
 
 use base::SeqRange;
 
-/// The next ACK's causes.
+/// The causes of the next ACK.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PendingAck {
     due: bool,
@@ -12,48 +12,48 @@ pub(super) struct PendingAck {
 }
 
 impl PendingAck {
-    /// Whether an ACK must leave with the next opportunity.
+    /// Returns whether an ACK must leave at the next opportunity.
     #[inline]
     pub fn is_due(&self) -> bool {
         self.due
     }
 
-    /// An ACK must leave if `owed`; one that was owed before still is.
+    /// Makes an ACK due if `owed`; an ACK that was due stays due.
     #[inline]
     pub fn require_if(&mut self, owed: bool) {
         self.due |= owed;
     }
 
-    /// A segment with an ACK left. One that had no room for everything there is to report is followed by another.
+    /// Notes that a segment with an ACK left. If it lacked room for all blocks, another one follows.
     #[inline]
     pub fn on_sent(&mut self, reported_all: bool) {
         self.due &= !reported_all;
     }
 
-    /// No ACK will leave: the connection is over, or nothing can.
+    /// Cancels the ACK: the connection has ended, or nothing can leave.
     pub fn cancel(&mut self) {
         self.due = false;
     }
 
-    /// The next ACK reports that `range` came twice; a later range takes the place of an earlier one.
+    /// Makes the next ACK report `range` as a duplicate; a later range replaces an earlier one.
     #[inline]
     pub fn report_duplicate(&mut self, range: SeqRange) {
         self.duplicate = Some(range);
     }
 
-    /// Whether a range that came twice waits to be reported.
+    /// Returns whether a duplicate range waits to be reported.
     #[inline]
     pub fn has_duplicate(&self) -> bool {
         self.duplicate.is_some()
     }
 
-    /// Returns the range to report, for the segment that leaves now and no later one.
+    /// Returns the range to report in the segment that leaves now, and in no later one.
     #[inline]
     pub fn take_duplicate(&mut self) -> Option<SeqRange> {
         self.duplicate.take()
     }
 
-    /// The range that came twice is no longer worth a report.
+    /// Drops the duplicate range, which is no longer worth a report.
     pub fn forget_duplicate(&mut self) {
         self.duplicate = None;
     }

@@ -1,4 +1,4 @@
-//! The application's side of the receive buffer: reading, looking, and what a reader's pace does to the window and the ACKs.
+//! The application's side of the receive buffer: reading, peeking, and how a reader's pace affects the window and the ACKs.
 
 use super::Receiver;
 use crate::config::{AckConfig, Config, ReceiveConfig};
@@ -7,27 +7,27 @@ use crate::recv::{AckPace, Lent};
 use base::{Bytes, Duration, Instant};
 
 impl Receiver {
-    /// Moves received bytes to the front of `buf`, those before an urgent mark and those from it on in different calls. Returns
+    /// Moves received bytes to the front of `buf`; bytes before an urgent mark and bytes from it on never share a call. Returns
     /// how many.
     pub fn read(&mut self, config: &ReceiveConfig, buf: &mut [u8]) -> u64 {
         let most = usize::try_from(self.readable_in_one(config)).unwrap_or(usize::MAX).min(buf.len());
         self.buffer.read(&mut buf[..most]) as u64
     }
 
-    /// Like [`Self::read`], for up to `max` bytes that are checked against the pattern instead of being moved.
+    /// Like [`Self::read`], but checks up to `max` bytes against the pattern instead of moving them.
     pub fn read_pattern(&mut self, config: &ReceiveConfig, max: u64) -> u64 {
         let max = max.min(self.readable_in_one(config));
         self.buffer.read_pattern(max)
     }
 
-    /// Copies received bytes to the front of `out` without taking them, and returns how many.
+    /// Copies received bytes to the front of `out` without consuming them; returns their number.
     pub fn peek(&self, config: &ReceiveConfig, out: &mut [u8]) -> usize {
         let (behind, most) = self.visible(config);
         let most = usize::try_from(most).unwrap_or(usize::MAX).min(out.len());
         self.buffer.peek_behind(behind, &mut out[..most])
     }
 
-    /// The buffer has room again, since the application took `taken` bytes: perhaps it grows, perhaps the peer should know.
+    /// Handles the room that the application made by taking `taken` bytes: the buffer may grow, and the peer may need an update.
     /// Returns the new size of the receive window if it has grown.
     pub fn on_consumed(&mut self, cfg: &Config, state: State, now: Instant, taken: u64) -> Option<Bytes> {
         let lent = Lent { config: &cfg.receive.window, limit: self.window.limit(), rmss: self.rmss };
@@ -49,8 +49,8 @@ impl Receiver {
         grown
     }
 
-    /// Acknowledges sooner or later from now on; what the traffic shows may change it again. The ACK that waits may leave now,
-    /// in a state in which one can.
+    /// Makes ACKs leave sooner or later from now on; later traffic may change this again. The ACK that waits may leave now, in a
+    /// state in which one can.
     pub fn set_ack_pace(&mut self, state: State, pace: AckPace) {
         let all_read = self.buffer.readable() == 0;
         let now = self.policy.set_pace(pace, self.rmss, all_read);
@@ -67,27 +67,27 @@ impl Receiver {
         self.policy.expects_reply()
     }
 
-    /// Bytes of the largest segment the peer has sent; zero before the first.
+    /// Returns the bytes of the largest segment that the peer has sent; zero before the first.
     pub fn largest_segment(&self) -> Bytes {
         self.policy.largest()
     }
 
-    /// Size of the receive window when nothing waits to be read, in bytes.
+    /// Returns the size of the receive window with an empty buffer, in bytes.
     pub fn window_limit(&self) -> Bytes {
         self.window.limit()
     }
 
-    /// The round trip as the receiver knows it.
+    /// Returns the receiver's estimate of the round trip.
     pub fn rtt(&self) -> Option<Duration> {
         self.autotune.rtt()
     }
 
-    /// Most bytes the application took in a round trip.
+    /// Returns the most bytes that the application took in one round trip.
     pub fn taken_in_round_trip(&self) -> Bytes {
         self.autotune.space()
     }
 
-    /// Whether ACKs leave quickly or wait for replies, at present.
+    /// Returns whether ACKs currently leave quickly or wait for replies.
     pub fn ack_pace(&self) -> AckPace {
         self.policy.pace()
     }

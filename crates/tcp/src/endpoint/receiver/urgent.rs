@@ -1,7 +1,7 @@
-//! The mark that urgent data leaves in the received stream (RFC 9293 §3.8.5, RFC 6093).
+//! The urgent mark in the received stream (RFC 9293 §3.8.5, RFC 6093).
 //!
-//! Owns the mark; the bytes themselves are the stream's. A read never goes across it, so that the application can see where it
-//! is. RFC 6093 §6 wants all bytes in the stream; the last urgent one may be kept out of it instead, for the application to
+//! Owns the mark; the bytes themselves belong to the stream. A read never crosses it, so that the application can see its
+//! position. RFC 6093 §6 wants all bytes in the stream; the last urgent one may instead stay outside it, for the application to
 //! fetch, as programs written for that expect.
 
 use super::{Mark, Receiver};
@@ -12,8 +12,8 @@ use base::SeqNum;
 impl Receiver {
     //= specs/rfc9293.md#urgent-data
     //# The application is told when urgent data is announced.
-    /// RFC 9293 §3.10.7.4, sixth: a segment at `seq` carries this urgent pointer. The mark moves only forward, and not to where
-    /// the application has been. Returns whether it has moved, which the application should know before the bytes may have
+    /// RFC 9293 §3.10.7.4, sixth: processes the urgent pointer of a segment at `seq`. The mark moves only forward, and never to
+    /// bytes that the application has read. Returns whether it has moved; the application should know before the bytes may have
     /// arrived.
     #[cold]
     pub fn on_urgent(&mut self, config: &ReceiveConfig, seq: SeqNum, pointer: u16) -> bool {
@@ -43,15 +43,15 @@ impl Receiver {
 
     //= specs/rfc9293.md#urgent-data
     //# The application can learn how much urgent data remains.
-    /// Bytes to be read before the last urgent one; zero at the mark, none when no mark lies ahead.
+    /// Returns the bytes to read before the last urgent one: zero at the mark, `None` when no mark lies ahead.
     pub fn urgent_ahead(&self) -> Option<u64> {
         self.mark().map(|mark| mark.offset - self.buffer.consumed())
     }
 
-    /// The last urgent byte, kept out of the stream; it stays to be fetched.
+    /// Returns the last urgent byte, which is outside the stream, without removing it.
     ///
     /// # Errors
-    /// When there is none, because no mark lies ahead, the byte was fetched, or all bytes are in the stream; or when it
+    /// When there is none, because no mark lies ahead, the byte was already fetched, or all bytes are in the stream; or when it
     /// has not arrived.
     pub fn urgent_byte(&self, config: &ReceiveConfig) -> Result<u8, UrgentError> {
         let mark = self.mark().filter(|mark| !mark.fetched).ok_or(UrgentError::NoneAhead)?;
@@ -63,7 +63,7 @@ impl Receiver {
         if there == 0 { Err(UrgentError::NotYet) } else { Ok(byte[0]) }
     }
 
-    /// Fetches the last urgent byte, which was kept out of the stream.
+    /// Removes and returns the last urgent byte, which is outside the stream.
     ///
     /// # Errors
     /// As for [`Self::urgent_byte`].
@@ -86,7 +86,7 @@ impl Receiver {
         }
     }
 
-    /// The mark is next. Returns how far to read in the stream.
+    /// Handles a mark that is next. Returns how far to read in the stream.
     #[cold]
     fn pass_mark(&mut self, config: &ReceiveConfig) -> u64 {
         if self.buffer.readable() > 0 {
@@ -98,7 +98,7 @@ impl Receiver {
         u64::MAX
     }
 
-    /// Bytes that may be looked at in one step, and how many lie before them: an urgent byte out of band does.
+    /// Returns how many bytes a peek may see in one step, and how many precede them: an out-of-band urgent byte may.
     pub(super) fn visible(&self, config: &ReceiveConfig) -> (u64, u64) {
         match self.urgent_ahead() {
             None => (0, u64::MAX),

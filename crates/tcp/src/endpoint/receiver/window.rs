@@ -1,5 +1,5 @@
-//! The window that the receiver offers, and where the memory of received frames counts ([`Memory`]): which frames are taken,
-//! what they leave of the window, and when a reader has made room.
+//! The window that the receiver offers and, where the memory of received frames counts ([`Memory`]), which frames are accepted,
+//! how they reduce the window, and when a reader has made room.
 
 use super::Receiver;
 use crate::config::{FrameMemory, ReceiveAccounting, ReceiveConfig};
@@ -10,17 +10,17 @@ use base::{Bytes, SeqNum};
 
 /// Bytes of a TCP header without options.
 const TCP_HEADER: Bytes = 20;
-/// Those of the timestamps option with its padding.
+/// Bytes of the timestamps option with its padding.
 const TIMESTAMPS: Bytes = 12;
-/// Segments that count as a reader's first round trip (RFC 6928).
+/// Segments assumed for a reader's first round trip (RFC 6928).
 const FIRST_SEGMENTS: Bytes = 10;
 
-/// What becomes of a segment's bytes behind the window.
+/// How to treat a segment's bytes beyond the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Behind {
-    /// What lies behind this edge is cut off.
+    /// Bytes beyond this edge are cut off.
     Cut(SeqNum),
-    /// The segment is not taken.
+    /// The segment is rejected.
     Refused,
 }
 
@@ -54,13 +54,13 @@ impl Receiver {
         self.rare.as_deref_mut()?.memory.as_mut()
     }
 
-    /// The memory of received frames as a monitoring program sees it, where it counts.
+    /// Returns the memory of received frames for monitoring programs, where it counts.
     pub fn frame_memory(&self) -> Option<ReceiveMemory> {
         self.memory().map(Memory::told)
     }
 
-    /// The window has been opened, and the SYNs announced segments of `announced` bytes here and `peers` there: the memory of
-    /// frames counts from now on, where it does.
+    /// Starts counting the memory of frames, where it counts: the window has been opened, our SYN announced segments of
+    /// `announced` bytes, and the peer's SYN segments of `peers` bytes.
     pub(super) fn begin_memory(&mut self, config: &ReceiveConfig, announced: Bytes, peers: Bytes) {
         if let Some(frames) = frames(config) {
             let (from, window) = (self.rcv_nxt(), self.window.limit());
@@ -68,14 +68,14 @@ impl Receiver {
         }
     }
 
-    /// How far the bytes of a segment from `start` to `end` are taken.
+    /// Returns how far the bytes of a segment from `start` to `end` are accepted.
     #[inline]
     pub(super) fn behind_window(&mut self, start: SeqNum, end: SeqNum) -> Behind {
         let edge = self.window.right_edge();
         if self.memory().is_none() { Behind::Cut(edge) } else { self.behind_memory(start, end, edge) }
     }
 
-    /// The same, where the memory of frames counts and the offered window ends at `edge`.
+    /// The same where the memory of frames counts and the offered window ends at `edge`.
     fn behind_memory(&mut self, start: SeqNum, end: SeqNum, edge: SeqNum) -> Behind {
         let rcv_nxt = self.rcv_nxt();
         let nothing_waits = self.buffer.readable() == 0;
@@ -83,7 +83,7 @@ impl Receiver {
         let edge = edge.max(memory.edge());
         let full = !memory.has_room();
         if start == end {
-            // A FIN takes no room; its ACK says that there is none.
+            // A FIN takes no room; its ACK reports that none is left.
             memory.refused |= full;
             self.due_ack_if(full);
             return Behind::Cut(edge);
@@ -101,7 +101,7 @@ impl Receiver {
         Behind::Cut(edge.max(end))
     }
 
-    /// A segment was stored.
+    /// Accounts for a stored segment.
     #[inline]
     pub(super) fn hold_frame(&mut self, config: &ReceiveConfig, frame: &Frame) {
         if let Some(frames) = frames(config).filter(|_| frame.payload > 0 && frame.kind != Arrival::Duplicate) {
@@ -119,12 +119,12 @@ impl Receiver {
         let Some(memory) = self.memory_mut() else { return };
         memory.hold(frames, len, frame.payload, end_offset);
         if beyond > 0 {
-            // The reader is behind by what is missing, and will take the rest at once.
+            // The reader lags by the missing bytes, and will take the rest at once.
             memory.grow(frames, space.saturating_mul(2).saturating_add(beyond));
         }
     }
 
-    /// The application took bytes; `buffer` is what its pace asks for, if that is more than before.
+    /// Releases the bytes that the application took; `buffer` is the size its pace needs, if larger than before.
     pub(super) fn release_frames(&mut self, config: &ReceiveConfig, buffer: Option<Bytes>) {
         let Some(frames) = frames(config) else { return };
         let consumed = self.buffer.consumed();
@@ -136,7 +136,7 @@ impl Receiver {
         }
     }
 
-    /// What has arrived from `ahead` bytes behind the next one on was discarded, and its frames with it.
+    /// Releases the frames of discarded data, which begins `ahead` bytes beyond RCV.NXT.
     pub(super) fn discard_frames_behind(&mut self, ahead: Bytes) {
         let end = self.buffer.received() + u64::from(ahead);
         if let Some(memory) = self.memory_mut() {
@@ -144,7 +144,7 @@ impl Receiver {
         }
     }
 
-    /// The buffer may have another size than `before`.
+    /// Adopts a buffer size that may differ from `before`.
     pub fn reconfigure(&mut self, before: &ReceiveAccounting, config: &ReceiveConfig) {
         let Some(frames) = frames(config) else { return };
         let same = matches!(before, ReceiveAccounting::Frames(before) if before.buffer == frames.buffer);
@@ -153,13 +153,13 @@ impl Receiver {
         }
     }
 
-    /// Offers no window beyond this many bytes from now on. What was promised before stands.
+    /// Offers no window beyond this many bytes from now on. Earlier offers remain valid.
     #[inline]
     pub fn set_window_max(&mut self, bytes: Bytes) {
         self.window.set_max(bytes);
     }
 
-    /// The window field of the segment that leaves now; the edge moves with it if that is worth it.
+    /// Returns the window field of the segment that leaves now; moves the edge if the gain is large enough.
     #[inline]
     pub fn announce_window(&mut self, config: &ReceiveConfig) -> u16 {
         let rcv_nxt = self.rcv_nxt();
@@ -176,7 +176,7 @@ impl Receiver {
         }
     }
 
-    /// Whether the application's reading has opened the window so far that the peer needs an update.
+    /// Returns whether the application's reading has opened the window enough for an update to the peer.
     pub fn window_update_due(&self, config: &ReceiveConfig) -> bool {
         let rcv_nxt = self.rcv_nxt();
         match self.memory() {
@@ -192,18 +192,18 @@ impl Receiver {
         due
     }
 
-    /// What is left of the window that was offered last.
+    /// Returns the remainder of the window offered last.
     pub(super) fn offered(&self) -> Bytes {
         self.memory().map_or_else(|| self.shown_window(), |memory| memory.offered(self.rcv_nxt()))
     }
 
-    /// What is left of the window as the peer last saw it: the field of a segment may show less than was offered.
+    /// Returns the remainder of the window as the peer last saw it: a segment's field may show less than was offered.
     #[inline]
     pub fn shown_window(&self) -> Bytes {
         self.window.offered(self.rcv_nxt())
     }
 
-    /// The room there is, whatever was offered.
+    /// Returns the free room, whatever was offered.
     pub(super) fn room(&self, config: &ReceiveConfig) -> Bytes {
         match self.memory() {
             None => self.window.limit().saturating_sub(self.unread(config)),
@@ -211,7 +211,7 @@ impl Receiver {
         }
     }
 
-    /// Bytes that wait to be read and narrow the window.
+    /// Returns the unread bytes that narrow the window.
     #[inline]
     fn unread(&self, config: &ReceiveConfig) -> Bytes {
         let spare = config.spare_segments.saturating_mul(self.rmss);

@@ -18,7 +18,7 @@ pub(crate) struct Blocks {
     genuine: [SeqRange; MAX_SACK_BLOCKS],
     count: usize,
     pub dsack: Option<SeqRange>,
-    /// Blocks in the option, and those of them that report duplicates.
+    /// Number of blocks in the option, and of those that report duplicates.
     pub total: u8,
     pub dsacks: u8,
 }
@@ -42,7 +42,7 @@ pub(crate) struct Overtaken {
     pub end: SeqNum,
 }
 
-/// What one ACK brought, gathered on the way through the steps.
+/// What one ACK brought, collected during the steps.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     pub acked: Bytes,
@@ -67,14 +67,14 @@ impl Sender {
     //# The send window is updated by no older segment than the last that did.
     //= specs/rfc7323.md#window-scale
     //# In all other segments the window field is shifted, to the right when sent and to the left when received.
-    /// Step 1: only news moves the send window (RFC 9293 §3.10.7.4, fifth). An ACK that advances SND.UNA updates the
-    /// window whatever SEG.SEQ is, since every earlier segment was sent before it: otherwise a forged number far ahead
-    /// would close the window indefinitely.
+    /// Step 1: only a newer segment moves the send window (RFC 9293 §3.10.7.4, fifth). An ACK that advances SND.UNA updates the
+    /// window whatever SEG.SEQ is, since every earlier segment was sent before it: otherwise a forged number far ahead would
+    /// close the window indefinitely.
     /// The segment offers `wnd` bytes.
     #[inline]
     pub fn update_window(&mut self, send: &SendConfig, repr: &TcpRepr, ack: SeqNum, wnd: Bytes) {
         let newer = self.space.is_news(repr.seq, ack);
-        // Without progress in either direction a narrower window is perhaps an older one.
+        // Without progress in either direction a narrower window may come from an older segment.
         let doubtful = send.shrinking == WindowShrinking::WithProgress
             && self.space.repeats(repr.seq)
             && ack == self.space.una()
@@ -130,12 +130,12 @@ impl Sender {
         out
     }
 
-    /// Something never sent again was delivered after something behind it: the path reorders (RFC 4737). `fack` is the
-    /// highest number that was selectively acknowledged before this ACK.
+    /// Records reordering (RFC 4737): a segment never retransmitted was delivered after one sent later. `fack` is the highest
+    /// sequence number SACKed before this ACK.
     #[inline]
     pub fn overtaken(&self, d: &Delivered, fack: Option<SeqNum>) -> Option<Overtaken> {
         let fack = fack?;
-        // The batch is in sequence order, so the first one is what was overtaken by most.
+        // The batch is in sequence order, so its first segment was overtaken by the most others.
         let late = d.batch.iter().find(|s| s.retransmits == 0).filter(|s| s.start.before(fack))?;
         let fack = self.rec.board.highest_sacked().unwrap_or(fack).max(fack);
         Some(Overtaken { extent: fack.distance_from(late.start), fack, end: late.xmit.end })
@@ -148,7 +148,7 @@ impl Sender {
             && send.window_probe == WindowProbe::Empty
     }
 
-    /// Where probes are empty, a window that does not take the next segment is as good as closed, and probes go on as they were.
+    /// Where probes are empty, a window too narrow for the next segment counts as closed, and probes continue unchanged.
     fn is_still_too_narrow(&self, send: &SendConfig, size: Bytes) -> bool {
         let unsent = self.data_end().distance_from(self.space.nxt());
         send.window_probe == WindowProbe::Empty && self.space.wnd() < unsent.min(size)
@@ -188,7 +188,7 @@ impl Sender {
             && self.rec.probing() == Probing::Idle
     }
 
-    /// What the detector may know now.
+    /// Returns the detector's inputs at this moment.
     pub fn detect_cx(&self, now: Instant, tsecr: Option<u32>) -> DetectCx {
         DetectCx {
             now,
@@ -209,9 +209,9 @@ impl Sender {
         (p.delivered + self.rec.board.departed_bytes()).saturating_sub(p.departed_before)
     }
 
-    /// What an ACK may open the window by.
+    /// Returns the bytes by which an ACK may open the window.
     fn counts_for_growth(&self, cfg: &Config, reordering_extent: Bytes, p: &Progress) -> Bytes {
-        // More widely than a loss detector by count allows for.
+        // More reordering than a loss detector by count tolerates.
         let reorders_widely =
             || reordering_extent > cfg.recovery.detector.dup_thresh().saturating_mul(self.space.smss());
         match cfg.cc.growth {
@@ -223,7 +223,7 @@ impl Sender {
 
     //= specs/rfc3168.md#sender
     //# An ACK that echoes a mark does not open the window.
-    /// Step 8. `reordering_extent` is by how many bytes the path was seen to reorder.
+    /// Step 8. `reordering_extent` is the largest reordering seen on the path, in bytes.
     #[inline]
     pub fn inform_controller(
         &mut self,

@@ -1,5 +1,5 @@
-//! The congestion window in use (RFC 5681 §4.1, RFC 7661, RFC 2861 §3.2): how much of it was, what becomes of one that was not,
-//! and what a pause does to it. [`crate::send::window`] keeps the books; the controller owns the window.
+//! Usage of the congestion window (RFC 5681 §4.1, RFC 7661, RFC 2861 §3.2): how much of it was used, how an unused one shrinks,
+//! and how a pause affects it. [`crate::send::window`] keeps the counts; the controller owns the window.
 
 use super::Sender;
 use crate::config::Config;
@@ -9,7 +9,7 @@ use cc::IdleRestart;
 use recovery::Episode;
 
 impl Sender {
-    /// Nothing more can leave for now: was the window used, and has a writer room again? Returns whether it is to be woken.
+    /// Handles the moment when nothing more can leave: was the window used, is there room? Returns whether to wake a writer.
     #[inline]
     pub fn on_held(&mut self, cfg: &Config, now: Instant) -> bool {
         let (window, smss) = (self.cc.window(), self.space.smss());
@@ -29,12 +29,12 @@ impl Sender {
         if cfg.cc.idle_restart == IdleRestart::HalvePerFiveMinutes {
             self.halve_if_unused(cfg, now);
         }
-        // A write that was cut short makes no room by itself.
+        // A write that was cut short does not make room.
         let heard = self.buffer.take_heard();
         heard && self.wakes_on_held(cfg, now)
     }
 
-    /// The window was not filled for an RTO, and `used` segments of it were at most.
+    /// Handles a window that was not filled for an RTO; at most `used` segments of it were used.
     fn on_unused(&mut self, cfg: &Config, now: Instant, used: u32) {
         let used = used.saturating_mul(self.space.smss()).max(cfg.cc.initial_window.bytes(self.space.smss()));
         let cwnd = self.cc.window().cwnd();
@@ -44,7 +44,7 @@ impl Sender {
         self.usage.restart(now);
     }
 
-    /// Data is about to leave, the first for a time of `idle`, and nothing is outstanding: what the pause does to the window.
+    /// Applies the effect of a pause of `idle` on the window, before data leaves with nothing outstanding.
     pub fn restart_if_idle(&mut self, cfg: &Config, now: Instant, idle: Duration) {
         match cfg.cc.idle_restart {
             IdleRestart::Off => {}
@@ -64,7 +64,7 @@ impl Sender {
         }
     }
 
-    /// RFC 2861 §3.2: after a pause the window is halved for each RTO of it, but not below the initial one.
+    /// RFC 2861 §3.2: halves the window for each RTO of a pause, down to the initial window.
     fn halve_per_rto(&mut self, cfg: &Config, now: Instant, mut idle: Duration) {
         let rto = self.rec.rto.current().duration();
         if idle <= rto {
@@ -79,7 +79,7 @@ impl Sender {
         self.usage.restart(now);
     }
 
-    /// RFC 7661 §4.4.3: the window is halved for each five minutes in which less than half of it was used.
+    /// RFC 7661 §4.4.3: halves the window for each five minutes in which less than half of it was used.
     #[inline]
     fn halve_if_unused(&mut self, cfg: &Config, now: Instant) {
         if self.rec.episode() == Episode::Open {
@@ -90,7 +90,7 @@ impl Sender {
         }
     }
 
-    /// Lowers the window by half so many times, but not below the initial one.
+    /// Halves the window this many times, down to the initial window.
     fn halve(&mut self, cfg: &Config, times: u32) {
         let cwnd = self.cc.window().cwnd();
         let floor = cfg.cc.initial_window.bytes(self.space.smss()).min(cwnd);

@@ -8,13 +8,13 @@ use crate::send::nagle::{SmallSegment, Takes};
 use base::{Bytes, Instant, SeqNum};
 use recovery::{Episode, LimitedTransmit};
 
-/// What holds the sender back, for the accounts of time.
+/// What limits the sender, for the time statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Held {
     /// Nothing is buffered: the application has nothing to send.
     #[default]
     Nothing,
-    /// Data waits or is in flight, and neither of the following holds it back.
+    /// Data waits or is in flight, and none of the limits below applies.
     Busy,
     /// The peer's window.
     Window,
@@ -23,7 +23,7 @@ pub(crate) enum Held {
 }
 
 impl Sender {
-    /// One past the last byte the application has written.
+    /// Returns the position one past the last byte that the application has written.
     #[inline]
     pub fn data_end(&self) -> SeqNum {
         self.space.una() + self.buffer.len()
@@ -37,8 +37,8 @@ impl Sender {
     //# Proportional rate reduction decides what is sent after losses that RACK detects.
     //= specs/rfc6675.md#recovery
     //# Before recovery, a duplicate ACK lets new data leave if the window has room for a segment.
-    /// Bytes that may leave now as far as congestion control goes. An empty pipe always admits one segment, a FIN behind
-    /// it included: nothing else would bring the next acknowledgement.
+    /// Returns the bytes that congestion control lets leave now. An empty pipe always admits one segment, including a FIN behind
+    /// it: nothing else would bring the next acknowledgement.
     #[inline]
     pub fn allowance(&self, cfg: &Config) -> Bytes {
         let (window, pipe) = (self.cc.window().cwnd(), self.rec.board.pipe());
@@ -52,7 +52,7 @@ impl Sender {
         if pipe == 0 { room.max(self.space.smss() + 1) } else { room }
     }
 
-    /// Whether `len` of `unsent` bytes, less than a full segment, may leave. Nagle's rule does not hold urgent data back.
+    /// Returns whether `len` of `unsent` bytes, less than a full segment, may leave. Nagle's rule does not delay urgent data.
     pub fn small_may_leave(&self, send: &SendConfig, urgent: bool, len: Bytes, unsent: Bytes) -> bool {
         let takes_all = match (len == unsent, self.space.side() == SendSide::FinQueued) {
             (true, true) => Takes::AllAndFin,
@@ -64,30 +64,31 @@ impl Sender {
         SmallSegment { len, takes_all, outstanding, max_wnd: self.space.max_wnd() }.may_leave(nagle)
     }
 
-    /// A FIN has a number, which a closed window does not take. Where probes carry bytes it is as good a probe as any.
+    /// Returns whether a closed window holds the FIN, which has a sequence number. Where probes carry bytes, a FIN can be the
+    /// probe.
     pub fn fin_has_to_wait(&self, send: &SendConfig) -> bool {
         self.space.usable() == 0 && send.window_probe == WindowProbe::Empty
     }
 
-    /// RFC 6675 NextSeg rules 3 and 4, for detectors that ask for them: holes not known to be lost.
+    /// RFC 6675 NextSeg rules 3 and 4, for detectors that use them: returns whether there are holes not known to be lost.
     pub fn has_unmarked(&self) -> bool {
         matches!(self.rec.episode(), Episode::Recovery { .. }) && self.rec.detector.fills_unmarked_holes()
     }
 
     //= specs/rfc9937.md#end-of-an-episode
     //# Pacing spreads the burst that the end of an episode may allow.
-    /// Until when the pacer holds everything back, if it does.
+    /// Returns until when the pacer holds all segments back, if it does.
     #[inline(always)]
     pub fn paced_until(&mut self, cfg: &Config, now: Instant) -> Option<Instant> {
-        // A connection whose controller does not pace has no pacer. The pacer is taken out while it decides, since what is
-        // ready is asked of the whole sender.
+        // A connection whose controller does not pace has no pacer. The pacer is taken out while it decides, because the closure
+        // borrows the whole sender.
         let mut pacer = match self.pacer.take() {
             Some(pacer) => pacer,
             None if self.cc.pacing().is_none() => return None,
             None => Box::default(),
         };
         let ready = || {
-            // A FIN that was sent has a number behind the data.
+            // A FIN that was sent has a sequence number behind the data.
             let unsent = self.data_end().distance_from(self.space.nxt().min(self.data_end()));
             (self.rec.board.lost_bytes() + unsent).min(self.allowance(cfg))
         };
@@ -96,7 +97,7 @@ impl Sender {
         until
     }
 
-    /// Whether data or a FIN waits or is in flight.
+    /// Returns whether data or a FIN waits or is in flight.
     #[inline]
     pub fn has_work(&self) -> bool {
         let fin_waits = match self.space.side() {
@@ -107,13 +108,13 @@ impl Sender {
         self.buffer.len() > 0 || fin_waits
     }
 
-    /// What holds a sender with work back when nothing more can leave, for the accounts of time. Full segments have `size`
+    /// Returns what limits a sender with work when nothing more can leave, for the time statistics. Full segments have `size`
     /// bytes.
     #[inline]
     pub fn held(&self, size: Bytes) -> Held {
         let unsent = self.data_end().distance_from(self.space.nxt());
         let room = self.cc.window().cwnd().saturating_sub(self.rec.board.pipe());
-        // Inside an episode the reduction rules, and the congestion window holds everything back.
+        // Inside an episode the reduction decides, and the congestion window counts as the limit.
         if room < size.min(unsent.max(1)) || self.rec.episode() != Episode::Open {
             return Held::Busy;
         }

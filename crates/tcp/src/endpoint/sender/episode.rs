@@ -1,8 +1,8 @@
-//! Loss episodes (step 7 of ACK processing): what a loss means for the controller, how recovery begins and ends, and the proof that
-//! an episode was for nothing.
+//! Loss episodes (step 7 of ACK processing): how a loss affects the controller, how recovery begins and ends, and the proof that
+//! an episode was spurious.
 //!
-//! `recovery::undo` says when an episode was for nothing and the controller restores what it saved; here the two meet. What
-//! the episode gave up for lost and did not send again is in flight again, for the detector to judge with what it learnt.
+//! `recovery::undo` detects a spurious episode and the controller restores its saved state; this file connects the two. Segments
+//! that the episode marked lost and did not retransmit are in flight again; the detector judges them with what it has learned.
 
 use super::Sender;
 use crate::config::{Config, EcnResponse, MarkBeta};
@@ -22,23 +22,23 @@ pub(crate) struct Losses<'a> {
     pub now: Instant,
     /// Whether the connection uses SACK.
     pub sack: bool,
-    /// Bytes that were known before the ACK to have arrived beyond SND.UNA, and those that the ACK acknowledges.
+    /// Bytes beyond SND.UNA known to have arrived before the ACK, and the bytes that the ACK acknowledges.
     pub sacked_before: Bytes,
     pub newly_acked: Bytes,
-    /// Least round trip of a segment that was SACKed.
+    /// Minimum round trip of a SACKed segment.
     pub prompt_rtt: Option<Duration>,
 }
 
-/// How the sender reacts to losses.
+/// The sender's reaction to losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reaction {
-    /// They belong to what was answered before.
+    /// None: they belong to an earlier, answered signal.
     None,
-    /// The controller has answered them, inside an episode.
+    /// The controller has reacted, inside an episode.
     Answered,
-    /// The controller has answered them, and recovery begins.
+    /// The controller has reacted, and recovery begins.
     Recovers,
-    /// Recovery begins with the window that the answer to a congestion mark left.
+    /// Recovery begins with the window that the reaction to a congestion mark left.
     RecoversAfterMark,
 }
 
@@ -77,8 +77,8 @@ impl Sender {
     //# The loss of a retransmission is a second sign of congestion, and reduces the window again.
     //= specs/rfc6675.md#recovery
     //# The first retransmission of recovery leaves whatever is in flight.
-    /// Step 7, entry. A loss of something sent after the last reaction is a new congestion signal: outside an episode it
-    /// begins one, inside it is a lost retransmission (RFC 8985 §9.3), answered once more unless the reduction does.
+    /// Step 7, entry. A loss of a segment sent after the last reaction is a new congestion signal: outside an episode it begins
+    /// one; inside it is a lost retransmission (RFC 8985 §9.3), to which the controller reacts again unless the reduction does.
     pub fn on_losses(&mut self, losses: &Losses<'_>) -> Reaction {
         let &Losses { cfg, now, sacked_before, newly_acked, .. } = losses;
         let answered_at = self.rec.answered_at;
@@ -87,7 +87,7 @@ impl Sender {
         let again = match self.rec.episode() {
             Episode::Loss { .. } => return Reaction::None,
             Episode::Recovery { .. } => {
-                // RFC 6582 §3.2: without SACK a partial ACK brings the next segment back at once.
+                // RFC 6582 §3.2: without SACK a partial ACK triggers the next retransmission at once.
                 if !losses.sack {
                     self.rec.force(true);
                 }
@@ -98,7 +98,7 @@ impl Sender {
             }
             Episode::Open => false,
             Episode::Cwr { .. } if unanswered > 0 => false,
-            // RFC 3168 §6.1.2: the mark of the same window of data was answered.
+            // RFC 3168 §6.1.2: the controller has already reacted to the mark of the same window of data.
             Episode::Cwr { .. } => {
                 self.repair_after_mark(cfg);
                 return Reaction::RecoversAfterMark;
@@ -109,7 +109,7 @@ impl Sender {
         let resumed = if again { None } else { self.resume_undo(&cfg.recovery.undo) };
         self.cc.on_congestion(&CongestionEvent::Loss { flight_size }, now);
         (self.rec.answered_at, self.rec.lost_again) = (now, 0);
-        // RFC 6675 §5 (4.3): the first retransmission after a reaction leaves whatever `pipe` says; RFC 9937 §6.2: whatever
+        // RFC 6675 §5 (4.3): the first retransmission after a reaction leaves whatever `pipe` says; RFC 9937 §6.2: however little
         // was delivered, which is nothing when a timer found the loss.
         self.rec.force(true);
         if again {
@@ -123,13 +123,13 @@ impl Sender {
         Reaction::Recovers
     }
 
-    /// Fast recovery begins.
+    /// Clears the state of older recoveries when fast recovery begins.
     fn forget_older_recovery(&mut self) {
         self.rec.board.begin_episode();
         self.rec.tail.reset();
     }
 
-    /// Sending follows the reduction from here on.
+    /// Lets the reduction control sending from here on.
     fn begin_reduction(&mut self, cfg: &Config, entry: &EpisodeEntry) {
         let mut reduction = build_reduction(&cfg.recovery.reduction);
         reduction.on_enter(entry);
@@ -138,8 +138,8 @@ impl Sender {
 
     //= specs/rfc3168.md#sender
     //# A loss and a mark in one window of data reduce the window once.
-    /// Losses among what was sent before a mark was answered: they are repaired with the window that the answer left, and by
-    /// the reduction that is under way, if one is.
+    /// Repairs losses among the segments sent before a reaction to a mark, with the window that this reaction left, and with the
+    /// reduction if one is active.
     fn repair_after_mark(&mut self, cfg: &Config) {
         if self.rec.reduction.is_none() {
             let (window, flight_size, smss) = (self.cc.window(), self.space.flight_size(), self.space.smss());
@@ -153,7 +153,7 @@ impl Sender {
         self.forget_older_recovery();
     }
 
-    /// Whether these lost retransmissions are for the controller to answer, and not for the reduction alone.
+    /// Returns whether the controller has to react to these lost retransmissions, and not only the reduction.
     fn is_controllers(&mut self, cfg: &Config, unanswered: usize) -> bool {
         let total = usize::from(self.rec.lost_again).saturating_add(unanswered);
         self.rec.lost_again = u16::try_from(total).unwrap_or(u16::MAX);
@@ -169,9 +169,9 @@ impl Sender {
 
     //= specs/rfc8985.md#acknowledgement-of-a-probe
     //# An ACK beyond a repeated segment's probe is answered by one reduction of the window, as a fast recovery is.
-    /// Step 7: a probe repaired the loss of a flight's last segment, which no episode has answered (RFC 8985 §7.4.2).
+    /// Step 7: reacts to a probe that repaired the loss of a flight's last segment outside an episode (RFC 8985 §7.4.2).
     pub fn answer_repaired_tail(&mut self, now: Instant, newly_acked: Bytes) {
-        // What was outstanding when the answer came: what it acknowledges belongs to it.
+        // Segments outstanding at the time of the answer count, including those it acknowledges.
         let flight_size = self.space.flight_size() + newly_acked;
         self.cc.on_congestion(&CongestionEvent::Loss { flight_size }, now);
         self.cc.on_recovery_exit(now);
@@ -185,10 +185,10 @@ impl Sender {
     //# The window is reduced no more than once for the marks of one window of data.
     //= specs/rfc3168.md#sender
     //# A loss and a mark in one window of data reduce the window once.
-    /// Step 7, after the losses: an acknowledgement echoes a mark. Returns the window before it was reduced; inside an episode
-    /// it has been reduced for the same window of data, and nothing changes.
+    /// Step 7, after the losses: reacts to an acknowledgement that echoes a mark. Returns the window before the reduction; inside
+    /// an episode the window has already been reduced for the same data, and nothing changes.
     pub fn on_mark(&mut self, cfg: &Config, now: Instant, sacked_before: Bytes, newly_acked: Bytes) -> Option<Bytes> {
-        // What was saved belongs to before the mark.
+        // The saved state precedes the mark.
         self.rec.undo = None;
         if self.rec.episode() != Episode::Open {
             return None;
@@ -196,7 +196,7 @@ impl Sender {
         let flight_size = self.space.flight_size();
         let prior_cwnd = self.cc.window().cwnd();
         let beta = match cfg.ecn.mark_beta {
-            // RFC 8511 leaves slow start as it is.
+            // RFC 8511 leaves slow start unchanged.
             MarkBeta::Own { beta } if !self.cc.window().in_slow_start() => Some(beta),
             MarkBeta::Own { .. } | MarkBeta::AsLoss => None,
         };
@@ -218,7 +218,7 @@ impl Sender {
 
     //= specs/rfc9937.md#end-of-an-episode
     //# At the end of an episode the window is `ssthresh`.
-    /// Step 7, exit: everything outstanding at entry has been acknowledged, or the episode is undone.
+    /// Step 7, exit: everything outstanding at entry has been acknowledged, or the episode was undone.
     pub fn leave_episode(&mut self, cfg: &Config, now: Instant) {
         if self.rec.episode().repairs() {
             self.rec.detector.on_recovery_exit();
@@ -232,7 +232,7 @@ impl Sender {
 
     //= specs/rfc9937.md#each-ack
     //# The ACK that begins an episode and each later one inside it are processed, but not the one that ends it.
-    /// Step 8, for the reduction, if fast recovery is under way.
+    /// Step 8 for the reduction, during fast recovery.
     #[inline]
     pub fn inform_reduction(&mut self, delivered: Bytes, acked: Bytes, newly_lost: Bytes) {
         let Some(reduction) = &mut self.rec.reduction else { return };
@@ -245,8 +245,8 @@ impl Sender {
         });
     }
 
-    /// The retransmission timer fired, and `verdict` says what is lost: the controller answers, and what earlier episodes and
-    /// probes left is over. `prompt_rtt` is the least round trip of a segment that was SACKed.
+    /// Handles the retransmission timer; `verdict` names the lost segments: the controller reacts, and state of earlier episodes
+    /// and probes is cleared. `prompt_rtt` is the minimum round trip of a SACKed segment.
     pub fn on_timeout(&mut self, cfg: &Config, now: Instant, event: &CongestionEvent, prompt_rtt: Option<Duration>) {
         self.rec.board.clear_lost_log();
         self.cc.on_congestion(event, now);
@@ -257,15 +257,15 @@ impl Sender {
 
     //= specs/rfc2018.md#sender
     //# A timeout that finds the first segment SACKed takes all SACK marks back.
-    /// RFC 2018 §8: a receiver may take back what it only selectively acknowledged. A first segment that is marked so
-    /// after a timeout is the sign of it; otherwise the marks are kept (RFC 6675 §5.1).
+    /// RFC 2018 §8: a receiver may discard data that it only selectively acknowledged. A first segment that is still marked as
+    /// SACKed after a timeout shows that it did; otherwise the marks are kept (RFC 6675 §5.1).
     pub fn forget_reneged(&mut self) {
         if self.rec.board.first().is_some_and(|first| first.mark == Mark::Sacked) {
             self.rec.board.clear_sacked();
         }
     }
 
-    /// The record of an episode that begins. `prompt_rtt` is the least round trip of a segment that was SACKed.
+    /// Returns the undo record of an episode that begins. `prompt_rtt` is the minimum round trip of a SACKed segment.
     fn new_undo(cfg: &UndoConfig, frto: Frto, prompt_rtt: Option<Duration>) -> Option<Box<Undo>> {
         (!cfg.is_off()).then(|| Box::new(Undo::new(frto, prompt_rtt)))
     }
@@ -283,8 +283,8 @@ impl Sender {
 
     //= specs/rfc5682.md#basic-algorithm
     //# A timeout inside an earlier timeout's recovery is answered conventionally.
-    /// A timeout begins or goes on with recovery by retransmission. It is examined when it comes out of the open
-    /// (RFC 5682 §2.1 step 1); inside an episode, what was saved belongs to another signal and is not to be restored.
+    /// Opens the undo record of a timeout that begins or continues recovery by retransmission. F-RTO examines a timeout outside
+    /// episodes only (RFC 5682 §2.1 step 1); inside, the saved state belongs to another signal and is not to be restored.
     fn open_undo_of_timeout(&mut self, cfg: &UndoConfig, prompt_rtt: Option<Duration>) {
         self.rec.undo = match self.rec.episode() {
             Episode::Open | Episode::Cwr { .. } => {
@@ -308,7 +308,7 @@ impl Sender {
     //# Spurious timeouts are detected.
     //= specs/rfc9438.md#spurious-congestion-events
     //# Spurious fast retransmits are detected.
-    /// Looks for the proof that the episode, the present one or the last, was for nothing.
+    /// Looks for the proof that the current or last episode was spurious.
     #[inline]
     pub fn proof_of_spurious(
         &mut self,

@@ -1,4 +1,4 @@
-//! When the timers that watch over the flight fire (RFC 6298, RFC 8985 §7 and §8, RFC 9293 §3.8.6.1). Decides, and arms nothing.
+//! When the timers that cover the flight fire (RFC 6298, RFC 8985 §7 and §8, RFC 9293 §3.8.6.1). Decides only, and arms none.
 
 use super::Sender;
 use crate::config::{Config, WindowProbe};
@@ -9,7 +9,7 @@ use crate::timers::TimerKind;
 use base::{Duration, Instant};
 use recovery::tlp::FlightOf;
 
-/// What the timers depend on beside the sender's own state.
+/// The timers' inputs beyond the sender's own state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimerCx<'a> {
     pub cfg: &'a Config,
@@ -21,7 +21,7 @@ pub(crate) struct TimerCx<'a> {
 impl Sender {
     //= specs/rfc8985.md#sending-a-probe
     //# When one of these conditions fails, no probe is sent and the retransmission timer is armed.
-    /// The one timer that watches over the flight (RFC 8985 §8), and when it fires; `None` when nothing is in flight.
+    /// Returns the one timer that covers the flight (RFC 8985 §8) and its deadline; `None` when nothing is in flight.
     #[inline(always)]
     pub fn loss_timer(&self, cx: &TimerCx<'_>) -> Option<(TimerKind, Instant)> {
         let now = cx.now;
@@ -43,14 +43,14 @@ impl Sender {
         })
     }
 
-    /// When the oldest outstanding data times out.
+    /// Returns when the oldest outstanding data times out.
     fn rto_at(&self) -> Instant {
         self.rto_origin() + self.rec.rto.current().duration()
     }
 
     //= specs/rfc6298.md#managing-the-timer
     //# No segment is retransmitted by the timer earlier than one RTO after it was last sent.
-    /// When the oldest outstanding segment was last sent, or the timer restarted, whichever is later.
+    /// Returns when the oldest outstanding segment was last sent or the timer restarted, whichever is later.
     pub fn rto_origin(&self) -> Instant {
         match self.rec.board.first() {
             Some(first) if first.retransmits > 0 => self.rec.rto_base().max(first.xmit.at),
@@ -64,10 +64,10 @@ impl Sender {
     //# The probe timer does not run inside recovery or while a segment is SACKed.
     //= specs/rfc8985.md#scheduling-a-probe
     //# A probe timeout beyond the retransmission timeout is cut to it.
-    /// When a tail loss probe is to leave (RFC 8985 §7.2): none inside an episode, nor while anything is selectively
-    /// acknowledged, because then the detector has something to judge by.
+    /// Returns when a tail loss probe is to leave (RFC 8985 §7.2): never inside an episode or while data is selectively
+    /// acknowledged, because the detector can then decide without one.
     pub fn tail_probe_at(&self, cfg: &Config, neg: &Negotiated) -> Option<Instant> {
-        // Without SACK the answer to a probe would reveal nothing about what came before it.
+        // Without SACK the answer to a probe would reveal nothing about earlier segments.
         let config = cfg.recovery.probe.as_ref().filter(|_| neg.sack)?;
         let board = &self.rec.board;
         let quiet = !self.rec.episode().repairs() && board.sacked_bytes() == 0 && board.lost_bytes() == 0;
@@ -79,7 +79,7 @@ impl Sender {
 
     //= specs/rfc9293.md#windows
     //# The first probe leaves after one timeout, and the interval grows exponentially.
-    /// How long the persist timer waits after this many probes.
+    /// Returns how long the persist timer waits after this many probes.
     pub fn persist_interval(&self, cfg: &Config, probes: u32) -> Duration {
         let unsent = self.data_end().distance_from(self.space.nxt());
         // What the window takes and something else holds, such as an order for more, waits for a timeout.

@@ -1,7 +1,7 @@
-//! The send half of a connection: what was written, what of it has left, what the peer and the path let leave.
+//! The send half of a connection: written data, what of it has left, and what the peer and the path allow to leave.
 //!
-//! Owns SND.UNA and SND.NXT, the bytes, the scoreboard with everything recovery remembers, the congestion window and how much
-//! of it was used. It knows no timers: a call returns what crosses to other parts of the connection, and the endpoint applies it.
+//! Owns SND.UNA and SND.NXT, the bytes, the scoreboard with all recovery state, the congestion window and its usage. It knows no
+//! timers: each call returns what other parts of the connection need, and the endpoint applies it.
 
 mod ack;
 mod chunks; // variant: chunks
@@ -79,14 +79,14 @@ pub(crate) struct Sender {
     pub(super) rec: RecoverySide,
     pub(super) cc: Box<dyn CongestionControl>,
     pub(super) usage: CwndUsage,
-    /// Where the controller paces.
+    /// Present if the controller paces.
     pub(super) pacer: Option<Box<Pacer>>,
     segmenter: Segmenter,
     chunked: Chunked, // variant: chunks
 }
 
 impl Sender {
-    /// Nothing was written. Our SYN announces `mss`; the controller is made for segments of `smss` bytes.
+    /// Creates an empty sender. Our SYN announces `mss`; the controller is built for segments of `smss` bytes.
     pub fn new(cfg: &ValidConfig, iss: SeqNum, mss: u16, smss: u32, now: Instant) -> Self {
         let first = iss + 1;
         Self {
@@ -140,7 +140,7 @@ impl Sender {
         self.rec.undo = None;
     }
 
-    /// The application has written, and was cut short or not.
+    /// Notes that the application has written, and whether the write was cut short.
     #[inline]
     pub fn on_write(&mut self, cut_short: bool) {
         self.buffer.set_writer_waits(cut_short);

@@ -224,14 +224,14 @@ impl Sender {
     //# A segment marked lost is not retransmitted before congestion control lets it.
     fn next_retransmission(&self, cfg: &Config, id: SegmentId, len: Bytes) -> Departure {
         let forced = self.rec.forced();
-        // A FIN behind a full segment occupies a number, but the window counts data.
+        // A FIN behind a full segment occupies a sequence number, but the window counts data.
         if !forced && len.min(self.space.smss()) > self.allowance(cfg) {
             return Departure::Held(HeldBy::Cwnd);
         }
         Departure::Retransmit { id, forced }
     }
 
-    /// New data, or the FIN behind it.
+    /// Sends new data, or the FIN behind it.
     #[inline(always)]
     fn next_new(&self, cfg: &Config, view: &View) -> Departure {
         if !self.new_waits() {
@@ -266,7 +266,7 @@ impl Sender {
         let (size, usable) = (view.size, self.space.usable());
         let mut len = unsent.min(usable).min(self.frame(view));
         if len > size {
-            // Whole segments only; what remains is judged by itself next time.
+            // Whole segments only; the next call decides about the remainder.
             len -= len % size;
         }
         let allowance = self.allowance(cfg);

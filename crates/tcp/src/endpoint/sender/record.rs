@@ -1,4 +1,4 @@
-//! What leaves is recorded: on the scoreboard, with the loss detector, and in the sequence space.
+//! Records departing segments: on the scoreboard, with the loss detector, and in the sequence space.
 
 use super::{NewData, Sender};
 use base::{Bytes, Instant, SeqRange};
@@ -44,7 +44,7 @@ impl Sender {
         range
     }
 
-    /// `len` bytes of new data leave in one segment larger than any that is known to arrive. Returns their numbers.
+    /// Records `len` bytes of new data in one segment larger than any known to arrive. Returns their sequence numbers.
     pub fn on_mtu_probe(&mut self, now: Instant, tsval: u32, len: Bytes) -> SeqRange {
         let range = SeqRange::new(self.space.nxt(), self.space.nxt() + len);
         if self.rec.board.is_empty() {
@@ -65,7 +65,7 @@ impl Sender {
         }
     }
 
-    /// `segment` leaves again.
+    /// Records that `segment` is retransmitted.
     #[inline]
     pub fn on_sent_again(&mut self, now: Instant, tsval: u32, segment: &SentSegment) {
         let stamp = self.rec.sampler.stamp(now, self.rec.board.pipe());

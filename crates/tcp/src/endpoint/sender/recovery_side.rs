@@ -1,4 +1,4 @@
-//! What recovery remembers of a connection between its ACKs.
+//! Recovery state that a connection keeps between ACKs.
 
 use crate::config::ValidConfig;
 use crate::endpoint::Probing;
@@ -8,7 +8,7 @@ use recovery::rto::RtoState;
 use recovery::rtt::RttEstimator;
 use recovery::{Delivered, Episode, LossDetector, Probe, Reduction, Scoreboard, Undo, build_detector};
 
-/// What recovery has to remember between ACKs.
+/// Recovery state kept between ACKs.
 #[derive(Clone, Debug)]
 pub(in crate::endpoint) struct RecoverySide {
     pub board: Scoreboard,
@@ -19,19 +19,19 @@ pub(in crate::endpoint) struct RecoverySide {
     pub rtt: RttEstimator,
     pub rto: RtoState,
     episode: Episode,
-    /// What the ACK in work delivers. Kept for the next ACK while there is a flight.
+    /// What the current ACK delivers. The allocation is reused for the next ACK while there is a flight.
     pub delivered: Option<Box<Delivered>>,
     /// When the retransmission timer was last restarted (RFC 6298 §5).
     rto_base: Instant,
     /// The detector's open deadline; [`Instant::MAX`] for none.
     recheck_at: Instant,
-    /// One retransmission may leave whatever the window says: the fast retransmit, or the one a timeout sends.
+    /// One retransmission may ignore the window: the fast retransmit, or the one that a timeout sends.
     forced: bool,
-    /// An empty segment that the peer must answer is due: it asks whether the peer, or its window, is still there.
+    /// An empty segment that the peer must answer is due: it asks whether the peer is alive, or its window still closed.
     bare_probe_due: bool,
-    /// Segments lost again since the controller's last answer.
+    /// Segments lost again since the controller's last reaction.
     pub lost_again: u16,
-    /// A loss of something sent before this moment has been answered by the controller already.
+    /// The controller has already reacted to losses of segments sent before this moment.
     pub answered_at: Instant,
     /// Consecutive timeouts, or SYN retransmissions, without progress.
     retries: u32,
@@ -39,12 +39,12 @@ pub(in crate::endpoint) struct RecoverySide {
     probing: Probing,
     /// The tail loss probe.
     pub tail: Probe,
-    /// What could prove the last episode spurious; only while something could.
+    /// Evidence that could prove the last episode spurious; present only while a proof is possible.
     pub undo: Option<Box<Undo>>,
 }
 
 impl RecoverySide {
-    /// Nothing has been sent; `first` is the number of the first byte.
+    /// Creates the state before anything is sent; `first` is the sequence number of the first byte.
     pub fn new(cfg: &ValidConfig, first: SeqNum, now: Instant) -> Self {
         Self {
             board: Scoreboard::new(first),
@@ -68,25 +68,25 @@ impl RecoverySide {
         }
     }
 
-    /// When the retransmission timer was last restarted.
+    /// Returns when the retransmission timer was last restarted.
     #[inline]
     pub fn rto_base(&self) -> Instant {
         self.rto_base
     }
 
-    /// The retransmission timer starts anew (RFC 6298 §5).
+    /// Restarts the retransmission timer (RFC 6298 §5).
     #[inline]
     pub fn restart_rto(&mut self, now: Instant) {
         self.rto_base = now;
     }
 
-    /// The loss episode, if one is under way.
+    /// Returns the loss episode in progress, if any.
     #[inline]
     pub fn episode(&self) -> Episode {
         self.episode
     }
 
-    /// Another episode begins, or none goes on. Returns what ends with it. A reduction rules only while the window comes down.
+    /// Enters another episode, or none. Returns the previous one. A reduction is active only while the window comes down.
     pub fn enter(&mut self, to: Episode) -> Episode {
         if !matches!(to, Episode::Recovery { .. } | Episode::Cwr { .. }) {
             self.reduction = None;
@@ -100,19 +100,19 @@ impl RecoverySide {
         self.recheck_at
     }
 
-    /// The detector has judged, and looks again at this moment if at all.
+    /// Sets the deadline at which the detector looks again, if at all.
     #[inline]
     pub fn set_recheck(&mut self, at: Option<Instant>) {
         self.recheck_at = at.unwrap_or(Instant::MAX);
     }
 
-    /// Whether one retransmission may leave whatever the window says.
+    /// Returns whether one retransmission may ignore the window.
     #[inline]
     pub fn forced(&self) -> bool {
         self.forced
     }
 
-    /// One retransmission may leave whatever the window says, or may not any more.
+    /// Sets whether one retransmission may ignore the window.
     #[inline]
     pub fn force(&mut self, forced: bool) {
         self.forced = forced;
@@ -124,12 +124,12 @@ impl RecoverySide {
         self.retries
     }
 
-    /// A timer expired once more without progress.
+    /// Counts a timer that expired without progress.
     pub fn count_retry(&mut self) {
         self.retries += 1;
     }
 
-    /// There was progress.
+    /// Resets the count after progress.
     #[inline]
     pub fn forget_retries(&mut self) {
         self.retries = 0;
@@ -141,13 +141,13 @@ impl RecoverySide {
         self.probing
     }
 
-    /// Zero-window probing goes on, begins or ends.
+    /// Starts, continues or ends zero-window probing.
     #[inline]
     pub fn set_probing(&mut self, probing: Probing) {
         self.probing = probing;
     }
 
-    /// Whether an empty segment that the peer must answer is due.
+    /// Returns whether an empty segment that the peer must answer is due.
     #[inline]
     pub fn owes_bare_probe(&self) -> bool {
         self.bare_probe_due

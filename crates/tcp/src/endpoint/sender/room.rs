@@ -1,15 +1,15 @@
-//! Room in the send buffer: how much memory counts against it, when it grows, and when a writer is woken.
+//! Room in the send buffer: how much memory counts against it, when it grows, and when to wake a writer.
 
 use super::Sender;
 use crate::config::{Config, SendAccounting, SendGrowth};
 use base::Bytes;
 
-/// Free bytes of the send buffer for which a writer is woken. Waiting for half of a large buffer would let a flight that
-/// nearly fills it run dry.
+/// Free bytes of the send buffer that wake a writer. Waiting for half of a large buffer would drain a flight that nearly fills
+/// it.
 const WORTH_A_WRITE: Bytes = 128 << 10;
 
 impl Sender {
-    /// Of `len` bytes as many as may wait to be sent.
+    /// Returns how many of `len` bytes may join the unsent data.
     pub fn below_lowat(&self, cfg: &Config, len: u64) -> u64 {
         cfg.send.notsent_lowat.map_or(len, |lowat| len.min(u64::from(lowat.saturating_sub(self.unreleased()))))
     }
@@ -32,7 +32,7 @@ impl Sender {
         self.data_end().distance_from(self.space.nxt()).saturating_sub(self.planned())
     }
 
-    /// The memory of what is buffered, as it counts against the buffer.
+    /// Returns the memory of the buffered data that counts against the buffer.
     pub fn queued_memory(&self, cfg: &Config) -> Bytes {
         let cost = match cfg.send.accounting {
             SendAccounting::Bytes => 0,
@@ -41,7 +41,7 @@ impl Sender {
         self.buffer.len().saturating_add(self.pieces().saturating_mul(cost))
     }
 
-    /// The send buffer grows to twice the memory that the segments of a congestion window take, if it may.
+    /// Grows the send buffer to twice the memory of a congestion window's segments, if it may grow.
     pub fn grow_buffer(&mut self, cfg: &Config) {
         let SendGrowth::WithWindow { max } = cfg.send.growth else { return };
         let (head, record) = match cfg.send.accounting {

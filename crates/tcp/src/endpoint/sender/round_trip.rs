@@ -7,7 +7,7 @@ use base::{Bytes, Duration, Instant, SeqRange};
 use recovery::rtt::{OvertakingSample, Trust};
 use recovery::{Arrival, Delivered};
 
-/// An ACK, as far as a round trip can be taken from it.
+/// An ACK's data for a round-trip sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RttCx<'a> {
     pub cfg: &'a Config,
@@ -16,7 +16,7 @@ pub(crate) struct RttCx<'a> {
     pub clock: &'a TimestampState,
     /// The timestamp that the ACK echoes, where the connection uses them.
     pub tsecr: Option<u32>,
-    /// No shorter time can be told from none.
+    /// The shortest time that the clock can distinguish from zero.
     pub resolution: Duration,
     pub arrival: Arrival,
     /// Bytes in flight before the ACK.
@@ -34,7 +34,7 @@ impl Sender {
     //# At least one RTT sample is taken in each round trip that allows it.
     //= specs/rfc7323.md#round-trips
     //# An echoed timestamp gives an RTT sample only in an ACK that advances SND.UNA.
-    /// Step 4: Karn's rule lives in the sampler; timestamps are not needed for it and would be coarser. Returns the sample, and
+    /// Step 4: the sampler applies Karn's rule; timestamps are not needed for it and would be coarser. Returns the sample, and
     /// whether the estimator trusts it.
     #[inline]
     pub fn sample_rtt(&mut self, cx: &RttCx<'_>, d: &Delivered) -> Option<(Duration, Trust)> {
@@ -43,8 +43,8 @@ impl Sender {
         }
         let mut sample = d.rtt_sample(cx.now);
         if sample.is_none() && d.acked > 0 {
-            // Everything newly acknowledged was retransmitted: only the echo can tell which copy this is. An echo of an earlier
-            // copy would measure the wait for an ACK that was lost.
+            // All newly acknowledged data was retransmitted: only the echo shows which copy this ACK answers. An echo of an
+            // earlier copy would measure the wait for an ACK that was lost.
             let names = |tsecr: &u32| d.batch.iter().any(|segment| segment.tsval == *tsecr);
             sample = cx.tsecr.filter(names).and_then(|tsecr| cx.clock.echo_age(tsecr, cx.now));
         }

@@ -7,10 +7,10 @@ use crate::config::{Config, SendConfig};
 use base::{Bytes, Duration, Instant, SeqNum};
 use recovery::SentSegment;
 
-/// Segments that are sent again together, as one burst.
+/// Segments that are retransmitted together, as one burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Train {
-    /// There is none, or it goes on.
+    /// There is no such burst, or it continues.
     No,
     /// The segment is the last one.
     Ends,
@@ -188,7 +188,7 @@ impl Sender {
         }
     }
 
-    /// Payload bytes of a full segment without SACK option.
+    /// Returns the payload of a full segment without SACK option, in bytes.
     #[inline]
     pub fn full_size(&self) -> Bytes {
         match self.segmenter {
@@ -199,7 +199,7 @@ impl Sender {
 
     //= specs/rfc9293.md#sending
     //# What an application has written leaves without waiting for more, and PSH is on its last segment.
-    /// Whether a segment that ends at `end` carries PSH, now that it leaves for the first time or again.
+    /// Returns whether a segment that ends at `end` carries PSH when it leaves, for the first time or again.
     #[inline]
     pub fn pushes(&self, cfg: &Config, end: SeqNum, retransmits: u8) -> bool {
         let last = end.at_or_after(self.data_end());

@@ -3,13 +3,13 @@
 use crate::send::SendBuffer;
 use base::Bytes;
 
-/// What is at the end of a write. Segmenters that keep no chunks make no difference between these.
+/// What is at the end of a write. Segmenters without chunks treat all of these alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Boundary {
-    /// Nothing special: what was written is pushed.
+    /// No special end: the written data is pushed.
     #[default]
     None,
-    /// More is to come at once: a small segment at the end waits for it, with nothing in flight no longer than one RTO.
+    /// More follows at once: a small segment at the end waits for it; with nothing in flight, for at most one RTO.
     More,
     /// The end of a record: no segment carries bytes from both sides of it.
     Record,

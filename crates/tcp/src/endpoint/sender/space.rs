@@ -1,4 +1,4 @@
-//! The send sequence space and the peer's window (RFC 9293 §3.3.1). Who may move what is decided here: the numbers are private.
+//! The send sequence space and the peer's window (RFC 9293 §3.3.1). The fields are private, so this file controls every change.
 
 use crate::endpoint::SendSide;
 use crate::send::nagle::Outstanding;
@@ -17,14 +17,14 @@ pub(in crate::endpoint) struct SendSpace {
     /// Effective send MSS: options that every segment carries are deducted.
     smss: Bytes,
     side: SendSide,
-    /// Most bytes of one segment that have arrived, as far as they fit.
+    /// Most bytes known to have arrived in one segment, as far as they fit the type.
     largest_delivered: u16,
     /// End of the last segment sent that was smaller than `smss` (Minshall's rule).
     small_end: SeqNum,
 }
 
 impl SendSpace {
-    /// Nothing has left yet.
+    /// Creates the space before anything has left.
     pub fn new(iss: SeqNum, smss: u32) -> Self {
         Self {
             iss,
@@ -41,37 +41,37 @@ impl SendSpace {
         }
     }
 
-    /// The number of our SYN.
+    /// Returns the sequence number of our SYN.
     #[inline]
     pub fn iss(&self) -> SeqNum {
         self.iss
     }
 
-    /// The first number that is not acknowledged.
+    /// Returns the first unacknowledged number.
     #[inline]
     pub fn una(&self) -> SeqNum {
         self.una
     }
 
-    /// The next number to be sent for the first time.
+    /// Returns the next number to be sent for the first time.
     #[inline]
     pub fn nxt(&self) -> SeqNum {
         self.nxt
     }
 
-    /// The peer's window, bytes from `una` on.
+    /// Returns the peer's window, in bytes from `una` on.
     #[inline]
     pub fn wnd(&self) -> Bytes {
         self.wnd
     }
 
-    /// The largest window that the peer has offered.
+    /// Returns the largest window that the peer has offered.
     #[inline]
     pub fn max_wnd(&self) -> Bytes {
         self.max_wnd
     }
 
-    /// Bytes behind `nxt` that the peer's window takes.
+    /// Returns the bytes beyond `nxt` that the peer's window takes.
     #[inline]
     pub fn usable(&self) -> Bytes {
         let edge = self.una + self.wnd;
@@ -84,24 +84,24 @@ impl SendSpace {
         self.smss
     }
 
-    /// How far our direction is closed.
+    /// Returns how far our direction is closed.
     #[inline]
     pub fn side(&self) -> SendSide {
         self.side
     }
 
-    /// Bytes of the largest segment that is known to have arrived; zero before the first.
+    /// Returns the bytes of the largest segment known to have arrived; zero before the first.
     pub fn largest_delivered(&self) -> u16 {
         self.largest_delivered
     }
 
-    /// Numbers that were sent and are not cumulatively acknowledged.
+    /// Returns the sequence numbers sent and not cumulatively acknowledged.
     #[inline]
     pub fn flight_size(&self) -> Bytes {
         self.nxt.distance_from(self.una)
     }
 
-    /// What is unacknowledged before `nxt`, for the rules that hold small segments back.
+    /// Returns the unacknowledged data before `nxt`, for the rules that hold small segments back.
     pub fn outstanding(&self, nxt: SeqNum) -> Outstanding {
         if self.una == nxt {
             Outstanding::Nothing
@@ -112,98 +112,98 @@ impl SendSpace {
         }
     }
 
-    /// Segments have this size from now on: the SYNs have agreed on it, or the path takes no other.
+    /// Sets the segment size, after the SYNs have agreed on it or the path has changed.
     pub fn set_smss(&mut self, smss: Bytes) {
         self.smss = smss;
     }
 
-    /// The application closes this direction: a FIN follows the last byte.
+    /// Closes this direction: a FIN follows the last byte.
     pub fn queue_fin(&mut self) {
         self.side = SendSide::FinQueued;
     }
 
-    /// The FIN left for the first time, with the number before `nxt`.
+    /// Records that the FIN left for the first time, with the number before `nxt`.
     pub fn on_fin_sent(&mut self) {
         self.side = SendSide::FinSent;
     }
 
-    /// A segment smaller than `smss` left, or is about to, that ends at `end`.
+    /// Records that a segment smaller than `smss` left, or is about to, that ends at `end`.
     #[inline]
     pub fn on_small_segment(&mut self, end: SeqNum) {
         self.small_end = end;
     }
 
-    /// A segment of `len` bytes has arrived.
+    /// Records that a segment of `len` bytes has arrived.
     #[inline]
     pub fn on_delivered(&mut self, len: Bytes) {
         self.largest_delivered = self.largest_delivered.max(len as u16);
     }
 
-    /// The path has become narrower: what larger segments have shown is over.
+    /// Drops the evidence from larger segments, because the path has become narrower.
     pub fn forget_larger(&mut self) {
         self.largest_delivered = self.largest_delivered.min(self.smss as u16);
     }
 
-    /// A SYN left, with `len` bytes of data.
+    /// Records that a SYN left, with `len` bytes of data.
     pub fn on_syn_sent(&mut self, len: Bytes) {
         self.nxt = self.nxt.max(self.iss + 1 + len);
     }
 
-    /// The SYN is behind us, with all that it may have carried still ahead.
+    /// Moves past the SYN, but not past data that it may have carried.
     pub fn on_syn_acked(&mut self) {
         self.una = self.iss + 1;
         self.nxt = self.nxt.max(self.una);
     }
 
-    /// What is new left, up to `end`.
+    /// Records that new data left, up to `end`.
     #[inline]
     pub fn on_sent(&mut self, end: SeqNum) {
         self.nxt = end;
     }
 
-    /// Everything before `una` is acknowledged.
+    /// Records that everything before `una` is acknowledged.
     #[inline]
     pub fn on_acked(&mut self, una: SeqNum) {
         self.una = una;
     }
 
-    /// The peer says how wide its window is, in a segment that says no more of what is new.
+    /// Takes the peer's window from a segment that does not change the update state.
     pub fn on_window(&mut self, wnd: Bytes) {
         self.wnd = wnd;
         self.max_wnd = self.max_wnd.max(wnd);
     }
 
-    /// The peer's SYN has this number, and its window is the first.
+    /// Takes the sequence number of the peer's SYN, and its window as the first one.
     pub fn on_peer_syn(&mut self, seq: SeqNum, wnd: Bytes) {
         self.wl1 = seq;
         self.on_window(wnd);
     }
 
-    /// What a SYN said of the window says nothing of what the peer will offer.
+    /// Forgets the window of a SYN, which does not show what the peer will offer.
     pub fn forget_max_wnd(&mut self) {
         self.max_wnd = 0;
     }
 
-    /// Whether a segment with this number and acknowledgement speaks of the window as it is now (RFC 9293 §3.10.7.4, fifth).
+    /// Returns whether a segment with this number and acknowledgement may update the window (RFC 9293 §3.10.7.4, fifth).
     #[inline]
     pub fn is_news(&self, seq: SeqNum, ack: SeqNum) -> bool {
         ack.after(self.una) || self.wl1.before(seq) || self.repeats(seq) && self.wl2.at_or_before(ack)
     }
 
-    /// Whether the segment that spoke of the window last had this number.
+    /// Returns whether the segment that last updated the window had this number.
     #[inline]
     pub fn repeats(&self, seq: SeqNum) -> bool {
         self.wl1 == seq
     }
 
-    /// The segment with this number and acknowledgement moves the window.
+    /// Updates the window from the segment with this number and acknowledgement.
     #[inline]
     pub fn take_window(&mut self, wnd: Bytes, seq: SeqNum, ack: SeqNum) {
         self.on_window(wnd);
         (self.wl1, self.wl2) = (seq, ack);
     }
 
-    /// A segment whose number is at least this speaks of the window again, even if one with a larger number has.
+    /// Lets segments from this number on update the window again, even if one with a larger number has.
     pub fn believe_from(&mut self, seq: SeqNum) {
         self.wl1 = self.wl1.min(seq);
     }

@@ -1,4 +1,4 @@
-//! What an endpoint reports about itself: each number against a story in which it is known.
+//! An endpoint's reports about itself, each checked in a situation with known values.
 
 use crate::testing::{MSS, Script, peer_options, quick, tso_device};
 use crate::{CongestionState, Details, FlightSegments, Origin, RateLimit};

@@ -1,4 +1,4 @@
-//! What is acknowledged when, and what the ACK says.
+//! When data is acknowledged, and what the ACK says.
 
 use crate::config::{AckConfig, AckTimer, Config, QuickAgain};
 use crate::testing::{MSS, Script, quick};
@@ -137,7 +137,7 @@ fn segments_that_report_holes_still_fit_the_mtu_and_full_retransmissions_report_
     script.write(100_000);
     script.pass(Duration::from_millis(10));
     script.out.clear();
-    // Holes in what the peer sends, while our own window is open for more.
+    // Holes in the peer's stream, while our own window still allows sending.
     for n in 1..4 {
         data(&mut script, n * 3000, 1000);
     }
@@ -160,7 +160,7 @@ fn a_heartbeat_acknowledges_what_has_come_since_the_last() {
     let mut cfg = delayed(200);
     cfg.ack.timer = AckTimer::Heartbeat;
     let mut script = Script::established(cfg);
-    // The script begins on a beat.
+    // The script begins on a tick.
     script.pass(Duration::from_millis(150));
     data(&mut script, 1, 100);
     script.pass(Duration::from_millis(49));

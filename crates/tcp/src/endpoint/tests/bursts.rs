@@ -1,4 +1,4 @@
-//! What a segmenter that keeps chunks puts on the wire, and what its buffer takes.
+//! Output of a segmenter that keeps chunks, and how much its buffer accepts.
 
 use crate::config::*;
 use crate::cx::StackCx;
@@ -13,7 +13,7 @@ use test_case::test_case;
 use trace::Off;
 use wire::Options;
 
-/// Chunks with all that goes with them, and a sender that is limited by nothing else.
+/// Chunks with every related setting, and a sender without other limits.
 fn chunked() -> Config {
     let mut cfg = Config::default();
     cfg.cc.initial_window = InitialWindow::plain(10);
@@ -41,7 +41,7 @@ fn chunks_of(cfg: &mut Config) -> &mut ChunksConfig {
     }
 }
 
-/// A peer with segments of 1000 bytes and a window of `units` times 128, `rtt` away.
+/// A peer with segments of 1000 bytes and a window of `units` times 128, at a round trip of `rtt`.
 fn established(cfg: Config, units: u16, rtt: Duration) -> Script {
     established_on(tso_device(), cfg, units, rtt)
 }
@@ -124,7 +124,7 @@ fn a_far_peer_gets_small_bursts() {
     assert_eq!(script.frames(), ["P. 1:2001", "P. 2001:4001", "P. 4001:6001", "P. 6001:8001", "P. 8001:9501"]);
 }
 
-/// A peer so far away that bursts are of two segments.
+/// A peer at such a distance that bursts have two segments.
 fn far() -> Script {
     established(chunked(), 257, ms(100))
 }
@@ -680,7 +680,7 @@ fn a_buffer_that_counts_memory_is_worth_a_write_while_a_third_of_it_is_free() {
     assert!(!free_third(16_499));
 }
 
-/// What may happen to a sender.
+/// An event for a sender.
 #[derive(Clone, Debug)]
 enum Step {
     Write(u64, Boundary),
@@ -708,7 +708,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The peer's view of what was sent: nothing is skipped, and where it ends.
+/// The peer's view of the sent data: checks that nothing is skipped, and tracks the end.
 struct Peer {
     acked: u32,
     sent: u32,
@@ -724,8 +724,8 @@ impl Peer {
 }
 
 proptest! {
-    /// Whatever is written, acknowledged, held back and switched: nothing is skipped, the books balance after each step, and
-    /// in the end everything leaves.
+    /// For any order of writes, ACKs, holds and switches: nothing is skipped, the invariants hold after each step, and in the end
+    /// everything leaves.
     #[test]
     fn everything_written_leaves_in_order(
         steps in proptest::collection::vec(step(), 1..60),

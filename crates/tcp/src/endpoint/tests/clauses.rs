@@ -1,4 +1,4 @@
-//! Requirements of the RFCs (`specs/`) that no other conversation shows.
+//! Requirements of the RFCs (`specs/`) that no other test covers.
 
 use crate::config::{AckConfig, Config, ReceiveWindowConfig, TimestampConfig};
 use crate::event::DropReason;
@@ -48,7 +48,7 @@ fn data(script: &mut Script, seq: u32, len: u32, timestamps: Option<Timestamps>)
     script.sent()
 }
 
-/// Ten segments in flight since one RTT, of a sender that halves.
+/// Ten segments in flight since one RTT, from a sender that halves its window.
 fn ten_in_flight(options: Options, detector: DetectorConfig) -> Script {
     let mut cfg = quick();
     cfg.cc.avoidance = AvoidanceConfig::Reno(Default::default());
@@ -158,7 +158,7 @@ fn a_lost_retransmission_reduces_the_window_once_more() {
     let info = script.info();
     assert_eq!((info.counters.lost_retransmissions, info.counters.timeouts), (1, 0));
     assert!(info.ssthresh < 5 * MSS && info.cwnd == info.ssthresh, "{info:?}");
-    // Losses that were answered are not answered again.
+    // The controller does not react twice to the same losses.
     script.sack(at(0), &[(at(1), at(13))]);
     assert_eq!(script.info().ssthresh, info.ssthresh);
 }
@@ -244,7 +244,7 @@ fn each_ack_of_a_round_gives_a_sample() {
     script.write(u64::from(10 * MSS));
     script.pass(Duration::from_millis(100));
     for n in 1..=10 {
-        // Every segment comes later than the one before, so every sample moves the average.
+        // Every segment arrives later than the one before, so every sample moves the average.
         script.pass(Duration::from_millis(10));
         let before = script.info().srtt;
         script.ack(at(n));
@@ -298,7 +298,7 @@ fn what_the_receiver_takes_back_is_still_there_and_is_sent_again() {
     script.ack(at(1));
     assert_eq!(script.info().episode, "recovery");
     script.out.clear();
-    // Nothing more comes: what was SACKed is gone, although the ACK stops right before it.
+    // Nothing more arrives: the receiver discarded SACKed data, although the ACK stops right before it.
     script.pass(Duration::from_secs(3));
     assert_eq!(script.data().first(), Some(&(at(1), MSS)));
     for n in 2..10 {
@@ -449,7 +449,7 @@ fn what_a_window_once_admitted_is_taken_although_less_is_shown() {
     cfg.options.window_scale = crate::config::WindowScaleConfig::Shift(10);
     cfg.receive.window = ReceiveWindowConfig::Fixed { bytes: 64 << 10 };
     let mut script = Script::established_with(cfg, Options { window_scale: Some(0), ..peer_options() });
-    // 63 units of 1024 bytes are shown once 1000 bytes have come; the 64th was promised.
+    // 63 units of 1024 bytes are advertised once 1000 bytes have arrived; the 64th was offered before.
     let shown = data(&mut script, 1, 1000, None)[0].window;
     let edge = 65_535;
     assert!(1001 + (u32::from(shown) << 10) < 1 + edge);

@@ -255,7 +255,7 @@ fn who_lets_go_in_fin_wait_2_that_takes_no_time_resets_the_peer() {
     assert_eq!(script.stack.connections(), 0);
 }
 
-/// RFC 9293 §3.10.5. In LAST-ACK the peer has closed and our FIN is on its way; while data is still before it, it is not.
+/// RFC 9293 §3.10.5. In LAST-ACK the peer has closed and our FIN is in flight, unless data still precedes it.
 #[test_case(0, 0 => false; "last-ack")]
 #[test_case(100_000, 0 => true; "last-ack with data that waits for the window")]
 #[test_case(0, 1 => false; "closing")]

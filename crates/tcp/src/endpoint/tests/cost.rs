@@ -1,4 +1,4 @@
-//! What an endpoint costs: memory when idle, work per ACK with a large window.
+//! The cost of an endpoint: memory when idle, work per ACK with a large window.
 
 use crate::Endpoint;
 use crate::config::{ReceiveWindowConfig, WindowScaleConfig};
@@ -23,7 +23,7 @@ fn an_idle_endpoint_with_its_boxes_fits_into_one_kibibyte(detector: DetectorConf
     assert!(size <= 1024, "{size} bytes");
 }
 
-/// What pacing takes: its rate in the controller, and its bucket.
+/// The cost of pacing: the rate in the controller, and the bucket.
 #[test]
 fn a_paced_endpoint_takes_sixty_four_bytes_more() {
     let size = |pacing| {
@@ -63,8 +63,8 @@ fn a_connection_that_had_a_large_flight_is_as_small_as_before_once_it_is_acknowl
     assert_eq!(size(&script), idle);
 }
 
-/// A window of 200,000 segments with a hole at its start: one ACK that selectively acknowledges one more segment, and one
-/// that proves one lost, must not walk the window.
+/// A window of 200,000 segments with a hole at its start: an ACK that SACKs one more segment, and an ACK that proves one lost,
+/// must not iterate over the window.
 #[test_case(DetectorConfig::DupThresh(Default::default()); "dup_thresh")]
 #[test_case(DetectorConfig::Rack(Default::default()); "rack")]
 fn an_ack_visits_only_what_it_newly_acknowledges_or_proves_lost(detector: DetectorConfig) {
@@ -84,7 +84,7 @@ fn an_ack_visits_only_what_it_newly_acknowledges_or_proves_lost(detector: Detect
     script.pass(base::Duration::from_millis(100));
     let visited = |script: &Script| script.stack.endpoint(script.conn).map(Endpoint::records_visited).expect("exists");
     let at = |n: u32| 1 + n * MSS;
-    // Everything but each hundredth segment arrives: a long list of holes, one more segment a time.
+    // All segments arrive except each hundredth: a long list of holes, one more segment at a time.
     let (mut worst, mut lost_before) = (0, 0);
     for n in 1..2_000 {
         if n % 100 == 0 {

@@ -1,4 +1,4 @@
-//! Explicit congestion notification (RFC 3168): who asks, what is marked, what an echo does.
+//! Explicit congestion notification (RFC 3168): who requests it, which packets are marked, how an echo acts.
 
 use crate::config::{AckConfig, Config, EcnNegotiation, EcnResponse, EcnSynAgain, MarkBeta, ReceiveWindowConfig};
 use crate::testing::{MSS, Out, Script, peer_options, quick};
@@ -27,7 +27,7 @@ fn opened_with(cfg: Config, syn_ack: Flags) -> Script {
     script
 }
 
-/// A connection that uses ECN and has sent `segments`, a window of them.
+/// A connection that uses ECN and has sent `segments`, one full window.
 fn in_flight(mut cfg: Config, segments: u32) -> Script {
     cfg.cc.initial_window = cc::InitialWindow::plain(segments);
     let mut script = opened_with(cfg, GRANTS);
@@ -131,7 +131,7 @@ fn a_syn_that_is_sent_again(syn_again: EcnSynAgain) -> Flags {
     script.sent();
     script.pass(Duration::from_secs(2));
     let again = script.sent()[0];
-    // The answer may be one to the first SYN.
+    // The SYN-ACK may answer the first SYN.
     let mut syn_ack = script.segment(GRANTS, 0, Some(1));
     syn_ack.options = peer_options();
     script.deliver(syn_ack, 0);
@@ -258,7 +258,7 @@ fn echoes_reduce_the_window_once_in_a_window_of_data() {
     let info = script.info();
     assert_eq!((info.cwnd, info.episode, info.ecn.reductions), (14 * MSS, "cwr", 1));
     assert_eq!(info.ecn.delivered_ce, 20);
-    // The answer has arrived; what is echoed from now on was marked after it.
+    // The ACK of our reduction has arrived; later echoes come from later marks.
     script.pass(RTT);
     script.ack(at(21));
     assert_eq!(script.info().episode, "open");

@@ -32,7 +32,7 @@ fn client() -> Config {
     cfg
 }
 
-/// A host that has opened nothing yet.
+/// A host that has not opened a connection yet.
 fn host(cfg: &Config) -> Script {
     Script::listening(cfg.clone())
 }
@@ -50,7 +50,7 @@ fn try_to_open(script: &mut Script, cfg: &ValidConfig, len: usize) -> Result<usi
     Ok(taken)
 }
 
-/// Opens a connection with `len` bytes of data; how many were taken, and the SYN.
+/// Opens a connection with `len` bytes of data; returns the number accepted, and the SYN.
 fn open(script: &mut Script, cfg: &Config, len: usize) -> (usize, Out) {
     let taken = try_to_open(script, &valid(cfg.clone()), len).unwrap();
     let syn = script.sent();
@@ -72,7 +72,7 @@ fn answer(script: &mut Script, ack: u32, fast_open: Option<FastOpen>, mss: u32) 
     script.sent()
 }
 
-/// A host that has a cookie of the peer.
+/// A host that has a cookie from the peer.
 fn host_with_cookie(cfg: &Config, mss: u32) -> Script {
     let mut script = host(cfg);
     assert_eq!(open(&mut script, cfg, 0).1.options.fast_open, REQUEST);
@@ -459,7 +459,7 @@ fn ack_for_ten_bytes(kind: FastOpenServer, pending_max: u32, offer: Option<FastO
     syn_ack.ack.unwrap()
 }
 
-/// Whether a SYN with data and a valid cookie goes ahead.
+/// Whether data flows early after a SYN with data and a valid cookie.
 fn goes_ahead(script: &mut Script, port: u16) -> bool {
     syn_from(script, port, valid_cookie(KEYS), 10)[0].ack == Some(11)
 }
@@ -515,7 +515,7 @@ fn until_the_handshake_is_over_only_the_syn_ack_is_sent_again() {
     let again = script.sent();
     assert_eq!(again.len(), 2);
     assert!(again.iter().all(|out| out.flags == Flags::SYN && out.ack == Some(11) && out.options.fast_open.is_none()));
-    // The client sends its SYN once more: plainly.
+    // The client repeats its SYN without the option and data.
     assert_eq!(syn(&mut script, None, 0).ack, Some(11));
     let ack = script.segment(Flags::NONE, 11, Some(1));
     script.deliver(ack, 0);
@@ -574,7 +574,7 @@ fn a_reset_leaves_the_data_to_the_application() {
     assert_eq!(script.read(100), Err(ReadError::Closed(CloseReason::Reset)));
 }
 
-// A connection that no application has accepted ends: packetdrill's `server_unreachable_before_accept` shows it.
+// A connection that no application has accepted ends: packetdrill's `server_unreachable_before_accept` covers it.
 #[test_case(0 => true; "the SYN-ACK was not delivered")]
 #[test_case(700 => false; "nothing like it was sent")]
 fn an_error_of_the_network_does_not_end_what_an_application_uses(seq: u32) -> bool {

@@ -1,4 +1,4 @@
-//! RFC 5961: blind attacks inside the window, and how often they are answered.
+//! RFC 5961: blind attacks inside the window, and how often the endpoint answers them.
 
 use crate::config::{ChallengeConfig, Config, MissingTimestamps, TimestampConfig, UnsentAck};
 use crate::event::DropReason;
@@ -7,17 +7,17 @@ use base::Duration;
 use test_case::test_case;
 use wire::{Flags, Options, TcpRepr, Timestamps};
 
-/// The peer's window, and ours at the start, in bytes.
+/// The peer's window, and our initial one, in bytes.
 const WINDOW: u32 = 65_535;
 
-/// A connection that never runs out of answers.
+/// A connection whose challenge ACKs are not limited.
 fn eager() -> Config {
     let mut cfg = quick();
     cfg.challenge = ChallengeConfig { limit: 1_000_000, ..ChallengeConfig::default() };
     cfg
 }
 
-/// The peer has sent 1000 bytes and we have sent 2000, acknowledged.
+/// The peer has sent 1000 bytes, and we have sent 2000 that are acknowledged.
 fn in_use(cfg: Config) -> Script {
     let mut script = Script::established(cfg);
     script.write(2000);
@@ -30,7 +30,7 @@ fn in_use(cfg: Config) -> Script {
     script
 }
 
-/// How a segment is answered: the `(seq, ack)` of each ACK.
+/// Returns the `(seq, ack)` of each ACK that answers a segment.
 fn answers(script: &mut Script, repr: TcpRepr, len: u32) -> Vec<(u32, Option<u32>)> {
     script.deliver(repr, len);
     script.sent().iter().map(|out| (out.seq, out.ack)).collect()
@@ -183,7 +183,7 @@ fn data_that_comes_again_is_acknowledged_however_often() {
     }
 }
 
-/// Each side takes the other's ACKs for those of another connection: unbounded, they would answer indefinitely.
+/// Each side sees the other's ACKs as belonging to another connection: without a limit, they would answer indefinitely.
 #[test]
 fn a_peer_that_answers_each_of_our_acks_gets_few() {
     let mut script = in_use(quick());
@@ -211,7 +211,7 @@ fn a_reset_and_an_acknowledgement_count_while_our_window_is_closed() {
     script.deliver(data, 1000);
     assert_eq!(script.info().rcv_wnd, 0);
     script.out.clear();
-    // The peer's window probe also acknowledges.
+    // The peer's window probe also carries an ACK.
     let probe = script.segment(Flags::NONE, 1001, Some(501));
     assert_eq!(answers(&mut script, probe, 1), [(501, Some(1001))]);
     assert_eq!((script.info().flight_size, script.info().counters.bytes_received), (0, 1000));

@@ -1,4 +1,4 @@
-//! ICMP errors: which are believed, and what they do to a connection.
+//! ICMP errors: which ones are accepted, and how they affect a connection.
 
 use crate::config::{Config, OpeningErrors};
 use crate::testing::{PEER, Script, plain_device, quick, stack, valid};

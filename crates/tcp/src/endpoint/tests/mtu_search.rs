@@ -1,4 +1,4 @@
-//! The search for the path MTU by segments of TCP: probes that arrive, that are lost, and black holes.
+//! The search for the path MTU with TCP segments: probes that arrive or are lost, and black holes.
 
 use crate::Endpoint;
 use crate::config::{ChunksConfig, SegmenterConfig}; // variant: chunks
@@ -26,7 +26,7 @@ fn smss(script: &Script) -> u32 {
 /// A search from 1064 to 1500: the first probe is a packet of 1282 bytes.
 const FIRST: u32 = 1242;
 
-/// Writes until a probe leaves, with a window's worth behind it; where it begins, and what else left.
+/// Writes until a probe leaves, with a full window behind it; returns its start, and what else left.
 fn probe(script: &mut Script, size: u32) -> (u32, Vec<(u32, u32)>) {
     script.write(20_000);
     let mut sent = script.data();
@@ -217,7 +217,7 @@ fn large_segments_that_vanish_without_a_word_are_replaced_by_small_ones() {
         heads.push(script.data().first().copied().expect("the head is sent again"));
     }
     assert_eq!(heads, [(1, MSS), (1, MSS), (1, 1024), (1, 512), (1, 256), (1, 128)]);
-    // What is as small as this arrives.
+    // Segments as small as this arrive.
     script.ack(129);
     let size = smss(&script);
     assert!(script.data().iter().all(|&(_, len)| len <= size), "in segments of {size}");

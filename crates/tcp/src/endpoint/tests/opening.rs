@@ -121,7 +121,7 @@ fn an_acknowledgement_of_nothing_sent_is_answered_with_a_reset() {
     assert_eq!(script.state(), "SYN-SENT");
 }
 
-/// The state after a SYN-ACK that echoes what is `ms` behind our clock's reading of the SYN.
+/// The state after a SYN-ACK whose echo is `ms` behind our clock's reading of the SYN.
 #[test_case(SynAckEcho::OfOurSyns, 0 => "ESTABLISHED"; "the first SYN")]
 #[test_case(SynAckEcho::OfOurSyns, 1000 => "ESTABLISHED"; "the second")]
 #[test_case(SynAckEcho::OfOurSyns, 1500 => "SYN-SENT"; "of the future")]
@@ -143,8 +143,8 @@ fn an_echo_that_is_not_of_our_syns_may_be_refused(syn_ack_echo: SynAckEcho, ms: 
     script.state()
 }
 
-/// Milliseconds of the smoothed RTT and of the timeout after a SYN that was sent twice, the second time a second after the
-/// first, and answered 200 ms later by a SYN-ACK that echoes the second.
+/// Milliseconds of the smoothed RTT and of the timeout after a SYN that was sent twice, one second apart, and was answered 200 ms
+/// later by a SYN-ACK that echoes the second.
 #[test_case(SynEcho::Ignored => (None, 3_000))]
 #[test_case(SynEcho::Sampled => (Some(200), 1_000); "the echo says which SYN was answered")]
 fn a_syn_that_was_sent_twice_gives_a_sample_where_echoes_count(syn_echo: SynEcho) -> (Option<u64>, u64) {
@@ -348,7 +348,7 @@ fn answer(script: &mut Script) {
     script.deliver(syn_ack, 0);
 }
 
-/// Milliseconds until the peer's first bytes are acknowledged, which come 20 ms behind our data.
+/// Milliseconds until an ACK for the peer's first bytes, which arrive 20 ms after our data.
 fn first_bytes_are_acknowledged_after(script: &mut Script) -> u64 {
     script.pass(Duration::from_millis(20));
     let data = script.segment(Flags::PSH, 1, Some(101));
@@ -374,7 +374,7 @@ fn a_syn_ack_is_acknowledged_with_the_data_of_a_writer_that_waits() {
     script.write(100);
     let sent = script.sent();
     assert_eq!(sent.iter().map(|out| (out.seq, out.len, out.ack)).collect::<Vec<_>>(), [(1, 100, Some(1))]);
-    // Our data looks like the reply to the SYN-ACK, so the next reply is waited for.
+    // Our data looks like the reply to the SYN-ACK, so the ACK waits for the next reply.
     assert_eq!(first_bytes_are_acknowledged_after(&mut script), 40);
 }
 

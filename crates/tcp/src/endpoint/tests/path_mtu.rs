@@ -1,4 +1,4 @@
-//! The path MTU as routers report it: what is believed, what becomes of the flight, how long it lasts, and DF.
+//! Path MTU reports of routers: which ones are accepted, their effect on the flight, their lifetime, and DF.
 
 use crate::StackCx;
 use crate::config::{Config, Discovery, UnsaidMtu};
@@ -9,7 +9,7 @@ use test_case::test_case;
 use trace::Off;
 use wire::{Flags, Fragmentation, IcmpKind, Options, Timestamps};
 
-/// What is believed by default.
+/// The lowest MTU accepted by default.
 const LEAST: u16 = 552;
 
 fn too_big(mtu: u32) -> IcmpKind {
@@ -48,7 +48,7 @@ fn what_was_too_large_is_cut_and_sent_again_at_once_under_the_same_window() {
     assert_eq!((info.cwnd, info.ssthresh), (before.cwnd, before.ssthresh));
     assert_eq!((info.counters.fast_retransmits, info.counters.timeouts, info.counters.bytes_lost), (0, 0, 0));
     script.pass(Duration::from_millis(10));
-    // The small one arrived although those before it did not.
+    // The small segment arrived although earlier ones did not.
     script.sack(1, &[(4381, 4481)]);
     script.ack(4481);
     assert_eq!(script.data(), []);
@@ -112,7 +112,7 @@ fn a_burst_of_messages_about_one_flight_causes_one_retransmission() {
     assert_eq!(script.data().first(), Some(&(1, 1159)));
 }
 
-/// The path takes whole segments, as the peer has shown, and three more are under way.
+/// The peer has acknowledged full-sized packets, and three more are in flight.
 fn proven() -> Script {
     let mut script = Script::established(quick());
     script.write(u64::from(MSS));
@@ -123,7 +123,7 @@ fn proven() -> Script {
     script
 }
 
-/// What a message would change: segment size, path MTU, bytes in flight, and what is known of the host.
+/// What a message could change: segment size, path MTU, bytes in flight, and the cached path of the host.
 fn beliefs(script: &mut Script) -> (u32, u16, u32, Option<u16>) {
     let remote = SocketAddr::new(PEER, PEER_PORT);
     let next =
@@ -150,7 +150,7 @@ fn a_message_about_a_size_that_arrived_before_waits_and_is_dropped_when_its_segm
     script.pass(Duration::from_millis(10));
     script.ack(1 + 2 * MSS);
     script.data();
-    // The segment that times out is another one than that of the message.
+    // The segment that times out is not the one in the message.
     script.pass(Duration::from_secs(2));
     assert_eq!(script.data(), [(1 + 2 * MSS, MSS)]);
     assert_eq!((smss(&script), path_mtu(&script)), (MSS, 1500));
@@ -162,7 +162,7 @@ fn a_message_about_a_size_that_arrived_before_waits_and_is_dropped_when_its_segm
 #[test]
 fn a_message_whose_segment_times_out_is_true() {
     let mut script = proven();
-    // The later one does not displace that about the segment whose timeout comes first.
+    // The later message does not replace the one about the segment that times out first.
     script.icmp(too_big(1200), 1 + MSS);
     script.icmp(too_big(600), 1 + 3 * MSS);
     script.pass(Duration::from_millis(999));
@@ -173,7 +173,7 @@ fn a_message_whose_segment_times_out_is_true() {
     script.pass(Duration::from_millis(10));
     script.ack(1 + MSS + 1160);
     assert_eq!(script.data(), [(1 + MSS + 1160, 1160), (1 + MSS + 2320, 1160)], "slow start");
-    // What arrived since is smaller than what the next router names.
+    // The segments delivered since are smaller than the size that the next router reports.
     script.icmp(too_big(1199), 1 + MSS + 1160);
     assert_eq!(smss(&script), 1160);
 }
@@ -190,7 +190,7 @@ fn messages_about_a_large_flight_release_one_initial_window_between_two_acknowle
     cfg.options.window_scale = crate::config::WindowScaleConfig::Shift(7);
     cfg.cc.avoidance = cc::AvoidanceConfig::Reno(Default::default());
     let mut script = Script::established_with(cfg, Options { window_scale: Some(7), ..peer_options() });
-    // Small segments open the window, so that nothing large has arrived yet.
+    // Small segments open the window, so that no large one has arrived yet.
     let mut end = 1;
     while script.info().cwnd < 100 * MSS {
         let segments = script.info().cwnd / 500;
@@ -212,7 +212,7 @@ fn messages_about_a_large_flight_release_one_initial_window_between_two_acknowle
         script.icmp(too_big(mtu), end);
         assert_eq!((smss(&script), bytes(&mut script)), (mtu - 40, 0), "the window has been spent");
     }
-    // A timeout slows the sender down, and the next message may cause as much to be sent again, as the window permits.
+    // A timeout slows the sender down; the next message may then cause as many retransmissions again, if the window permits.
     while bytes(&mut script) == 0 {
         script.pass(Duration::from_millis(10));
     }

@@ -21,7 +21,7 @@ fn keeping_alive(idle: u64, interval: u64, count: u32) -> Config {
     cfg
 }
 
-/// When segments left within `span`, in milliseconds from now, with their flags and numbers.
+/// Returns when segments left within `span`, in milliseconds from now, with their flags and sequence numbers.
 fn departures(script: &mut Script, span: Duration) -> Vec<(u64, Flags, u32)> {
     let (start, mut out) = (script.now, Vec::new());
     script.out.clear();
@@ -111,12 +111,12 @@ fn keep_alive_that_is_switched_on_later_counts_from_what_was_heard_last() {
     assert_eq!(departures(&mut script, secs(5)), [(4_000, Flags::NONE, 0)]);
     script.reconfigure(quick());
     assert!(departures(&mut script, secs(60)).is_empty());
-    // More has passed than the new settings allow: the probe leaves at once.
+    // More time has passed than the new settings allow: the probe leaves at once.
     script.reconfigure(keeping_alive(5, 3, 9));
     assert_eq!(script.sent().iter().map(|out| (out.flags, out.seq)).collect::<Vec<_>>(), [(Flags::NONE, 0)]);
 }
 
-/// The user timeout takes the place of the count, whichever is longer.
+/// The user timeout replaces the count, whichever is longer.
 #[test_case(12, &[10_000, 11_000]; "shorter")]
 #[test_case(15, &[10_000, 11_000, 12_000, 13_000, 14_000]; "longer")]
 #[test_case(2, &[10_000]; "not before a probe has failed")]
@@ -143,7 +143,7 @@ fn keep_alive_ends_with_the_connection() {
     assert_eq!(script.stack.connections(), 0);
 }
 
-/// Returns how long it took to give up on a vanished peer, and how often the data was sent again.
+/// Returns how long it took to give up on a vanished peer, and how often the data was retransmitted.
 fn until_given_up(cfg: Config) -> (Duration, usize) {
     let mut script = Script::established(cfg);
     let start = script.now;
@@ -176,8 +176,8 @@ fn the_default_bears_a_silent_peer_for_at_least_a_hundred_seconds_and_a_syn_for_
     assert!(timed_out(&script) && script.now.since(start) >= secs(180));
 }
 
-/// With timeouts from 200 ms to 120 s, eight retransmissions stand for 102.2 s, whatever the present timeout is; they are
-/// counted from the first one.
+/// With timeouts from 200 ms to 120 s, eight retransmissions stand for 102.2 s, whatever the current timeout is; they count from
+/// the first one.
 #[test_case(200; "a short timeout")]
 #[test_case(3_000; "a long one")]
 fn a_limit_in_time_does_not_depend_on_the_round_trip(rtt_ms: u64) {
@@ -195,7 +195,7 @@ fn a_limit_in_time_does_not_depend_on_the_round_trip(rtt_ms: u64) {
     let sent = departures(&mut script, secs(4_000));
     let (first, last) = (sent.first().expect("sent again").0, sent.last().expect("sent again").0);
     assert!(timed_out(&script));
-    // It is noticed when the timer fires that comes next.
+    // The next timer to fire notices it.
     assert!(last - first < 102_200, "{sent:?}");
     assert!(script.now.since(start).as_millis() - first >= 102_200, "{sent:?}");
 }
@@ -326,7 +326,7 @@ fn a_number_of_syns_that_stands_for_a_time_is_not_exceeded_by_even_intervals() {
     assert!(timed_out(&script) && script.now.since(start) == secs(3));
 }
 
-/// A window that stays closed.
+/// Sets up a window that stays closed.
 fn closed_window(mut cfg: Config, probe: WindowProbe) -> Script {
     cfg.send.window_probe = probe;
     let mut script = Script::established(cfg);
@@ -377,7 +377,7 @@ fn old_acknowledgements_are_no_answers_to_probes(probe: WindowProbe) {
     let sent: u32 = script.data().iter().map(|sent| sent.1).sum();
     script.peer_window = 0;
     script.ack(1 + sent);
-    // A third party acknowledged in the peer's name what it never got: the peer answers every probe with where it stands.
+    // A third party acknowledged data in the peer's name that it never received: the peer answers every probe with its own state.
     let mut probes = 0;
     for _ in 0..60 {
         script.pass(SECOND);
@@ -424,7 +424,7 @@ fn nobodys_connection_ends_when_its_window_stays_closed_until_probes_are_at_thei
             script.ack(1);
         }
     }
-    // 1, 2, 4, 8, 16 and 32 seconds, and one minute at last.
+    // 1, 2, 4, 8, 16 and 32 seconds, and finally one minute.
     assert_eq!(script.now.since(start), secs(63 + 60));
 }
 
@@ -461,7 +461,7 @@ fn a_window_taken_back_over_a_flight_turns_retransmissions_into_probes() {
     script.peer_window = 2_000;
     script.ack(1_001);
     assert_eq!(script.info().flight_size, 0);
-    // Without answers it ends, though later.
+    // Without answers the connection ends, though later.
     script.peer_window = 0;
     script.ack(1_001);
     script.peer_window = 2_000;

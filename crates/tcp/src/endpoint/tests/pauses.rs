@@ -1,4 +1,4 @@
-//! What becomes of a congestion window that is not used (RFC 5681 §4.1, RFC 7661 §4.4), and what leaves after a pause.
+//! How an unused congestion window shrinks (RFC 5681 §4.1, RFC 7661 §4.4), and what leaves after a pause.
 
 use crate::testing::{MSS, Script, peer_options, quick};
 use base::Duration;
@@ -11,7 +11,7 @@ fn at(segment: u32) -> u32 {
     1 + segment * MSS
 }
 
-/// Thirty segments have opened the window to forty; nothing is in flight.
+/// Grows the window to forty segments with thirty of them; nothing is in flight.
 fn grown(restart: IdleRestart, pacing: PacingConfig) -> Script {
     let mut cfg = quick();
     cfg.cc.slow_start = SlowStartConfig::Classic(ClassicConfig { limit_segments: None });
@@ -74,7 +74,7 @@ fn a_window_survives_silence_for(restart: IdleRestart, pause_s: u64, segments: u
 #[test]
 fn an_application_that_uses_little_of_its_window_loses_half_of_it_every_five_minutes() {
     let mut script = grown(IdleRestart::HalvePerFiveMinutes, PacingConfig::Off);
-    // Something is in flight whenever something is acknowledged, so a pause never occurs.
+    // Something is in flight at every acknowledgement, so a pause never occurs.
     script.write(u64::from(MSS));
     let mut acked = 30;
     let mut use_little = |seconds: u32| {
@@ -97,7 +97,7 @@ fn what_leaves_after_a_pause_is_paced() {
     script.write(u64::from(60 * MSS));
     assert_eq!(script.data().len(), 10, "one bucket");
     script.pass(RTT / 4);
-    // Forty segments, twice a round trip: twenty in a quarter of it.
+    // Forty segments at twice the window per round trip: twenty in a quarter of it.
     assert!((18..=20).contains(&script.data().len()));
     script.pass(RTT / 4);
     assert_eq!(script.info().flight_size, 40 * MSS);

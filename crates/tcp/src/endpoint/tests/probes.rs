@@ -19,7 +19,7 @@ fn probing() -> Config {
     cfg
 }
 
-/// A connection over 100 ms on which this much was written just now.
+/// A connection over 100 ms on which this much data was just written.
 fn written(cfg: Config, bytes: u32) -> Script {
     let mut script = Script::connecting(cfg);
     script.pass(RTT);
@@ -109,7 +109,7 @@ fn new_data_goes_before_a_repetition_and_may_exceed_the_congestion_window_by_one
     script.pass(RTT * 2);
     assert_eq!(script.data(), [(at(10), MSS)]);
     assert_eq!(script.info().pipe, 11 * MSS);
-    // The answer to new data leaves nothing open, and what exceeded the window is paid back.
+    // The answer to new data leaves nothing unresolved, and the sender pays back what exceeded the window.
     script.ack(at(11));
     assert!(script.info().pipe <= script.info().cwnd);
     assert_eq!(script.info().counters.fast_retransmits, 0);
@@ -157,7 +157,7 @@ fn the_answer_to_a_probe_lets_time_judge_what_came_before() {
 //= specs/rfc8985.md#acknowledgement-of-a-probe
 //= type=test
 //# An ACK beyond a repeated segment's probe is answered by one reduction of the window, as a fast recovery is.
-/// Only the very last segment was lost; the probe itself brings it. What follows shows whether that was so.
+/// Only the very last segment was lost; the probe itself delivers it. The next ACKs show whether that was so.
 #[test_case(&[], 7..8; "repaired: one reduction, as RFC 9438 has it")]
 #[test_case(&[(4, 5)], 10..21; "needless: both copies arrived")]
 fn later_data_tells_whether_a_probe_repaired_a_loss(dsack: &[(u32, u32)], segments: core::ops::Range<u32>) {
@@ -227,7 +227,7 @@ fn an_ack_that_advances_moves_the_probe_away() {
 //= specs/rfc8985.md#scheduling-a-probe
 //= type=test
 //# What is known of a probe is forgotten when a connection, a fast recovery or a timeout recovery begins.
-/// The probe's answer would otherwise be taken for a repair that no episode has answered, and the window reduced again.
+/// Otherwise the probe's answer would look like a repair to which no episode has reacted, and reduce the window again.
 #[test_case(3, "recovery"; "fast recovery")]
 #[test_case(13, "loss"; "a timeout's")]
 fn an_episode_that_begins_forgets_the_probe(round_trips: u32, episode: &str) {
@@ -282,7 +282,7 @@ fn a_second_probe_waits_for_a_sample_of_the_path() {
     let mut script = written(probing(), 2 * MSS);
     script.pass(RTT * 2);
     assert_eq!(script.info().counters.probes, 1);
-    // What answers the probe may answer the original: it measures nothing.
+    // The answer may belong to the probe or to the original, so it gives no sample.
     script.pass(RTT);
     script.sack(at(2), &[(at(1), at(2))]);
     script.write(u64::from(2 * MSS));

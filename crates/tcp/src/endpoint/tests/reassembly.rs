@@ -1,4 +1,4 @@
-//! Segments that wait out of order, when only so many blocks may.
+//! Out-of-order segments under a limit of blocks.
 
 use crate::Read;
 use crate::config::{Config, ReceiveWindowConfig, WindowScaleConfig};
@@ -10,26 +10,26 @@ use wire::{Flags, Options};
 
 const SEGMENTS: u32 = 2_000;
 
-/// A receiver with room for the whole flight, and for `blocks` blocks of it out of order.
+/// A receiver with a window for the whole flight, and a limit of `blocks` out-of-order blocks.
 fn limited(blocks: Option<u32>) -> Script {
     let mut cfg: Config = quick();
     cfg.receive.reassembly_max = blocks;
     cfg.receive.window = ReceiveWindowConfig::Fixed { bytes: 2 * SEGMENTS * MSS };
     cfg.options.window_scale = WindowScaleConfig::FromBuffer;
     let mut script = Script::established_with(cfg, Options { window_scale: Some(0), ..peer_options() });
-    // The window beyond what a SYN can show is offered with the first ACK.
+    // The first ACK offers the part of the window that a SYN cannot express.
     segment(&mut script, 0, Flags::NONE);
     script.out.clear();
     script
 }
 
-/// The `nth` full segment, of which the first has come already.
+/// Delivers the `nth` full segment; the first has already arrived.
 fn segment(script: &mut Script, nth: u32, flags: Flags) {
     let repr = script.segment(flags, 1 + nth * MSS, Some(1));
     script.deliver(repr, MSS);
 }
 
-/// The blocks of an ACK, as numbers of segments.
+/// Returns the blocks of an ACK, as segment numbers.
 fn blocks(out: &Out) -> Vec<(u32, u32)> {
     let nth = |seq: base::SeqNum| (seq.distance_from(PEER_ISS) - 1) / MSS;
     out.options.sack.as_slice().iter().map(|block| (nth(block.start), nth(block.end))).collect()
@@ -67,7 +67,7 @@ fn what_continues_extends_or_joins_is_taken_at_the_limit() {
     assert_eq!((refused(&script), blocks(&script.sent()[4])), (0, vec![(5, 8), (2, 4)]));
     segment(&mut script, 4, Flags::NONE);
     assert_eq!(blocks(&script.sent()[0]), [(2, 8)]);
-    // Joining made room for one.
+    // Joining two blocks made room for one.
     segment(&mut script, 10, Flags::NONE);
     segment(&mut script, 1, Flags::NONE);
     assert_eq!((refused(&script), acknowledged(&mut script)), (0, 8));
@@ -85,7 +85,7 @@ fn a_duplicate_is_reported_at_the_limit_too() {
     assert_eq!(blocks(&script.sent()[0]), [(3, 4), (3, 4)]);
     segment(&mut script, 0, Flags::NONE);
     assert_eq!(blocks(&script.sent()[0]), [(0, 1), (3, 4)]);
-    // A refused segment was never held, so its return is not a duplicate.
+    // A rejected segment was never stored, so its return is not a duplicate.
     segment(&mut script, 5, Flags::NONE);
     segment(&mut script, 5, Flags::NONE);
     assert_eq!(script.sent().iter().map(blocks).collect::<Vec<_>>(), [[(3, 4)], [(3, 4)]]);
@@ -106,7 +106,7 @@ fn a_fin_that_was_dropped_with_its_segment_ends_nothing() {
     let mut script = limited(Some(1));
     segment(&mut script, 2, Flags::NONE);
     segment(&mut script, 4, Flags::FIN);
-    // The same bytes come again, but the peer had more to say: the dropped FIN must not be believed.
+    // The same bytes arrive again, now without the FIN: the receiver must not act on the dropped FIN.
     for nth in [1, 3, 4, 5] {
         segment(&mut script, nth, Flags::NONE);
     }
@@ -117,7 +117,7 @@ fn a_fin_that_was_dropped_with_its_segment_ends_nothing() {
     assert_eq!(script.read(1), Ok(Read::Fin));
 }
 
-/// Every second segment of a long flight is lost, and then everything that was not acknowledged comes again.
+/// Every second segment of a long flight is lost, then all unacknowledged data arrives again.
 fn every_second_segment(limit: Option<u32>) -> (Script, u32) {
     let mut script = limited(limit);
     for nth in (2..SEGMENTS).step_by(2) {
@@ -137,7 +137,7 @@ fn of_every_second_segment_of_a_long_flight_as_many_are_held_as_there_may_be() {
     let (mut script, reported) = every_second_segment(Some(64));
     let held = 64;
     assert_eq!((u32::from(refused(&script)), reported), (SEGMENTS / 2 - 1 - held, 2 * held + 1));
-    // The gaps below are filled, and what was never reported as received comes again.
+    // Fills the gaps below, then repeats all data never reported as received.
     for nth in 1..=SEGMENTS {
         let known = nth % 2 == 0 && nth <= 2 * held;
         if !known {
@@ -161,7 +161,7 @@ fn without_a_limit_all_of_them_are_held() {
     assert_eq!(acknowledged(&mut script), SEGMENTS);
 }
 
-/// A FIN that contradicts what has arrived: behind data that waits, where another FIN said the end is, or in the past.
+/// A FIN that contradicts earlier arrivals: behind waiting data, at another place than an earlier FIN, or in the past.
 #[test_case(&[(2, Flags::NONE), (1, Flags::FIN)], 3; "before data that waits")]
 #[test_case(&[(2, Flags::FIN), (1, Flags::FIN)], 3; "before a FIN that waits")]
 #[test_case(&[(1, Flags::FIN), (2, Flags::NONE)], 2; "data behind a FIN that waits")]

@@ -158,7 +158,7 @@ fn without_sack_three_duplicate_acks_bring_the_first_segment_back() {
     assert!(!script.data().contains(&(at(0), MSS)));
     script.ack(at(0));
     assert!(script.data().contains(&(at(0), MSS)));
-    // A partial ACK names the next hole (RFC 6582).
+    // A partial ACK points to the next hole (RFC 6582).
     script.ack(at(2));
     assert!(script.data().contains(&(at(2), MSS)));
 }
@@ -227,7 +227,7 @@ fn a_duplicate_that_ends_at_the_ack_counts_if_the_check_recognises_it(blocks: Bl
     assert_eq!(script.info().counters.dsacks_received, counted);
 }
 
-/// Ten segments leave; the eighth takes a short cut of 70 ms, and its acknowledgement comes long before any other.
+/// Ten segments leave; the eighth takes a path that is 70 ms shorter, and its ACK arrives long before any other.
 #[test_case(OvertakingSample::Taken, RttOf::Newest => (Some(30), 1); "it makes the path look faster and the others lost")]
 #[test_case(OvertakingSample::PassedOver, RttOf::Newest => (Some(100), 1); "the detector goes by it")]
 #[test_case(OvertakingSample::PassedOver, RttOf::NewestInTurn => (Some(100), 0); "it tells nothing of the path")]
@@ -254,7 +254,7 @@ fn a_segment_on_a_short_cut_says_little_about_the_others(
     (info.min_rtt.map(Duration::as_millis), info.counters.fast_retransmits)
 }
 
-/// A segment is 20 ms late on a path of 10 ms: its copy has long been acknowledged when a duplicate is reported.
+/// A segment is 20 ms late on a path of 10 ms: its copy was acknowledged long before a duplicate is reported.
 #[test_case(0 => 0; "not measured, and the next late one is sent again at once")]
 #[test_case(8 => 25; "measured, and the next late one is waited for")]
 #[test_case(1 => 0; "later than the measure goes")]

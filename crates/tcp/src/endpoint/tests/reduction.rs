@@ -17,7 +17,7 @@ fn at(n: u32) -> u32 {
     1 + n * MSS
 }
 
-/// Twenty segments in flight, one round trip old, and more to send. A reduction leaves a window of ten.
+/// Twenty segments in flight for one round trip, and more to send. A reduction leaves a window of ten.
 fn twenty_in_flight(reduction: ReductionConfig, options: wire::Options) -> Script {
     in_flight(twenty(reduction), options)
 }
@@ -40,7 +40,7 @@ fn in_flight(cfg: crate::Config, options: wire::Options) -> Script {
     script
 }
 
-/// What answers each ACK: `R` for a segment of the first flight, `N` for new data, `-` for nothing.
+/// Returns what each ACK triggers: `R` for a segment of the first flight, `N` for new data, `-` for nothing.
 fn answers(script: &mut Script, mut acks: impl FnMut(&mut Script, u32), count: u32) -> String {
     let mut log = Vec::new();
     for index in 0..count {
@@ -106,7 +106,7 @@ fn what_duplicate_acks_announced_is_not_delivered_again_by_the_ack_that_covers_i
     let options = wire::Options { mss: Some(MSS as u16), ..Default::default() };
     let mut script = twenty_in_flight(prr(PrrBound::SafeAck), options);
     assert_eq!(answers(&mut script, |script, _| script.ack(at(0)), 10), "N N R - N - N - N -");
-    // Of ten segments covered, nine were announced. A partial ACK brings back the next (RFC 6582), and that is all.
+    // Of ten segments covered, nine were announced. A partial ACK triggers only the next retransmission (RFC 6582).
     script.ack(at(10));
     assert_eq!(script.data(), [(at(10), MSS)]);
 }
@@ -121,7 +121,7 @@ fn recovery_gets_going_although_a_timer_found_the_losses(bound: PrrBound, at_onc
     script.pass(RTT / 2);
     let mut again = script.data();
     assert_eq!(again.len(), at_once);
-    // Each retransmission that is acknowledged brings out the next, without a timeout.
+    // Each acknowledged retransmission triggers the next one, without a timeout.
     for n in 1..18 {
         script.pass(RTT);
         script.ack(at(n));
@@ -151,7 +151,7 @@ fn a_lost_retransmission_reduces_the_window_again_unless_the_reduction_answers_i
     let end = script.data().iter().map(|(seq, len)| seq + len).max().expect("sent");
     let first = script.info().ssthresh;
     script.pass(RTT);
-    // The retransmission was lost, what was sent behind it arrives.
+    // The retransmission was lost, segments sent after it arrive.
     script.sack(at(0), &[(at(1), end)]);
     script.pass(RTT / 2);
     assert!(script.data().contains(&(at(0), MSS)), "it is sent again");
@@ -229,7 +229,7 @@ fn the_window_rules_again_when_the_episode_is_over() {
     script.pass(RTT);
     script.ack(end);
     let info = script.info();
-    // The ACK that ended the episode may have opened it by a segment already.
+    // The ACK that ended the episode may have grown the window by a segment already.
     assert_eq!((info.episode, (info.cwnd - info.ssthresh) / MSS), ("open", 1));
     assert_eq!(script.data().len() as u32, info.cwnd / MSS);
     assert!(size(&script) < during, "the reduction is given back");
@@ -246,7 +246,7 @@ fn the_number_of_a_fin_keeps_no_full_segment_from_leaving() {
     script.write(12 * u64::from(MSS));
     script.shutdown();
     script.pass(RTT);
-    // The eighth segment is lost, and the last, which the first SACK lets out, with the FIN.
+    // The eighth segment is lost, and so is the last one, which the first SACK triggers, with the FIN.
     for n in 9..12 {
         script.sack(at(7), &[(at(8), at(n))]);
         script.pass(Duration::from_millis(1));

@@ -1,4 +1,4 @@
-//! A device of this host that refuses packets, and takes them again.
+//! A local device that rejects packets, and accepts them again.
 
 use crate::ConnEvent;
 use crate::config::{Config, WindowProbe};
@@ -10,7 +10,7 @@ use test_case::test_case;
 
 const HALF: Duration = Duration::from_millis(500);
 
-/// Refused data waits half a second; no tail probes, which would leave between.
+/// Rejected data waits half a second; no tail probes, which would leave in between.
 fn patient() -> Config {
     let mut cfg = quick();
     cfg.retries.refused = Some(HALF);
@@ -23,7 +23,7 @@ fn details(script: &Script) -> Details {
     script.stack.details(script.conn, script.now).expect("the connection exists")
 }
 
-/// A connection whose device refuses from now on.
+/// A connection whose device rejects packets from now on.
 fn refusing(cfg: Config) -> Script {
     let mut script = Script::established(cfg);
     script.stack.set_device_refuses(true);
@@ -61,7 +61,7 @@ fn a_write_or_a_segment_tries_refused_data_once_the_device_takes_it() {
             script.ack(1);
             assert_eq!(script.data(), [(1, 300)]);
         }
-        // The flight is watched over as ever: what is not acknowledged leaves again after a timeout.
+        // The timer covers the flight as usual: unacknowledged data leaves again after a timeout.
         script.pass(script.info().rto);
         assert_eq!((script.data().len(), details(&script).window_probes), (1, 0));
     }
@@ -111,7 +111,7 @@ fn what_is_refused_for_longer_than_the_user_timeout_ends_the_connection() {
     assert!(script.saw(ConnEvent::Closed(CloseReason::TimedOut)));
 }
 
-/// Segments that leave when the device takes packets again after 10 ms, the acknowledgement of what has arrived among them.
+/// Segments that leave when the device accepts packets again after 10 ms, including the ACK of received data.
 #[test_case(Some(HALF) => 0; "the acknowledgement is lost")]
 #[test_case(None => 0; "so it is where data is taken for sent")]
 fn a_refused_acknowledgement_is_lost(refused: Option<Duration>) -> usize {
@@ -139,7 +139,7 @@ fn without_the_setting_refused_data_is_taken_for_sent() {
     assert_eq!((details(&script).back_off, details(&script).consecutive_timeouts), (1, 1));
 }
 
-/// Milliseconds between the SYN's second and third departures, when the device refuses the second.
+/// Milliseconds between the SYN's second and third departures, when the device rejects the second.
 #[test]
 fn a_refused_syn_is_tried_again_without_doubling() {
     let mut script = Script::connecting(patient());

@@ -1,4 +1,4 @@
-//! Segments that do not belong (RFC 9293 §3.10.7.4, RFC 5961, RFC 7323 §5).
+//! Segments that are not acceptable (RFC 9293 §3.10.7.4, RFC 5961, RFC 7323 §5).
 
 use crate::config::TimestampConfig;
 use crate::event::DropReason;
@@ -91,8 +91,8 @@ fn sack_blocks_for_data_never_sent_are_ignored() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
-    /// Random segments around the window: no panic, the books balance (checked by the script), and what has been
-    /// delivered is the stream.
+    /// Random segments around the window: no panic, the invariants hold (the script checks them), and the delivered bytes match
+    /// the stream.
     #[test]
     fn any_segments_leave_the_books_balanced(
         segments in prop::collection::vec(
@@ -110,7 +110,7 @@ proptest! {
         }
         let relative = |base: base::SeqNum, offset: i64| base + (offset as u32);
         for (flags, seq, ack, len, window, blocks, wait) in segments {
-            // Resets and SYNs would end most stories early: one in sixteen keeps them.
+            // Resets and SYNs would end most runs early, so only one in sixteen stays.
             let flags = if flags & 0xf0 == 0 { Flags::from_bits(flags) } else { Flags::from_bits(flags & 0x09) };
             let mut repr = script.segment(flags, 0, None);
             repr.seq = relative(crate::testing::PEER_ISS, seq);

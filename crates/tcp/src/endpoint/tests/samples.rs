@@ -1,4 +1,4 @@
-//! Which round trips are believed, and what one that is not believed cannot change.
+//! Which round-trip samples the estimator accepts, and what a rejected one must not change.
 
 use crate::Config;
 use crate::config::GuardConfig;
@@ -14,7 +14,7 @@ fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// A connection whose handshake took so long.
+/// A connection whose handshake took `rtt`.
 fn after_handshake_of(cfg: Config, rtt: Duration) -> Script {
     let mut script = Script::connecting(cfg);
     script.pass(rtt);
@@ -22,7 +22,7 @@ fn after_handshake_of(cfg: Config, rtt: Duration) -> Script {
     script
 }
 
-/// Sends a segment and has it acknowledged after `rtt`.
+/// Sends a segment that is acknowledged after `rtt`.
 fn round_trip(script: &mut Script, end: &mut u32, rtt: Duration) {
     script.write(u64::from(MSS));
     script.pass(rtt);
@@ -59,7 +59,7 @@ fn one_early_ack_changes_neither_the_minimum_nor_the_controller() {
         }
     }
     assert_eq!(script.info().min_rtt, Some(ms(100)));
-    // All round trips but the early one are alike: nothing has ended slow start, which doubles the window each time.
+    // All round trips except the early one are equal, so slow start goes on and doubles the window each time.
     assert_eq!(script.info().ssthresh, cc::Window::UNKNOWN);
     assert!(script.info().cwnd > 60 * MSS, "{}", script.info().cwnd);
 }
@@ -110,7 +110,7 @@ fn without_a_handshake_sample_the_minimum_takes_two() {
 //= specs/rfc9293.md#retransmission
 //= type=test
 //# SYNs have thresholds, too, and are not given up before three minutes.
-/// A doubled SYN brings the SYN-ACK twice, and no sample; but no timer has expired.
+/// A duplicated SYN triggers two SYN-ACKs, and gives no sample; but no timer has expired.
 #[test]
 fn a_doubled_syn_does_not_shorten_the_time_for_which_its_ack_is_waited_for() {
     let mut script = Script::listening(quick());
@@ -139,7 +139,7 @@ fn a_syn_ack_that_left_twice_gives_no_sample() {
     assert_eq!((script.state(), script.info().srtt), ("ESTABLISHED", None));
 }
 
-/// Each of the peer's ACKs waits for its timer, and so the path seems to be long. What fills a hole is answered at once.
+/// Each of the peer's ACKs waits for its timer, so the path seems long. A segment that fills a hole is acknowledged at once.
 #[test]
 fn an_answer_that_was_not_delayed_is_no_early_one() {
     let mut cfg = quick();
@@ -151,7 +151,7 @@ fn an_answer_that_was_not_delayed_is_no_early_one() {
         further_round_trips: 0,
     };
     let mut script = Script::connecting(cfg);
-    // The SYN is lost, so that its answer reveals nothing.
+    // The SYN is lost, so that its answer gives no sample.
     script.pass(Duration::from_secs(1));
     script.pass(ms(10));
     script.finish_handshake(peer_options());

@@ -1,4 +1,4 @@
-//! Episodes that were for nothing, as a peer sees them.
+//! Spurious episodes as a peer sees them.
 
 use crate::Config;
 use crate::config::TimestampConfig;
@@ -22,7 +22,7 @@ fn undoing(undo: UndoConfig) -> Config {
     cfg
 }
 
-/// Ten segments in flight, a round trip ago.
+/// Ten segments in flight for one round trip.
 fn ten_in_flight(cfg: Config, options: Options) -> Script {
     let mut script = Script::connecting(cfg);
     script.pass(RTT);
@@ -33,7 +33,7 @@ fn ten_in_flight(cfg: Config, options: Options) -> Script {
     script
 }
 
-/// ... of which the first is given up because the next three overtook it.
+/// ... of which the first one is marked lost because the next three overtook it.
 fn given_up(cfg: Config) -> Script {
     let mut script = ten_in_flight(cfg, peer_options());
     script.sack(at(0), &[(at(1), at(4))]);
@@ -86,7 +86,7 @@ fn an_answer_in_less_than_half_a_round_trip_undoes_at_once_and_marks_the_path_as
     script.ack(at(4));
     let info = script.info();
     assert_eq!((info.counters.undone, info.episode, info.ssthresh), (1, "open", cc::Window::UNKNOWN));
-    // The next late segment is waited for although three overtook it.
+    // The detector now waits for the next late segment although three overtook it.
     script.pass(RTT);
     script.sack(at(4), &[(at(5), at(9))]);
     assert_eq!(script.info().episode, "open");
@@ -157,7 +157,7 @@ fn a_timeout_is_undone_when_the_original_flight_arrives_after_all() {
     }
     assert_eq!(script.data(), [(at(0), MSS)]);
     let ssthresh = script.info().ssthresh;
-    // A delay of the whole path ends: the originals' acknowledgements come one after the other.
+    // A delay of the whole path ends: the ACKs of the originals arrive one after the other.
     script.ack(at(2));
     assert_eq!(script.data(), [(at(10), MSS), (at(11), MSS)], "new data in place of retransmissions");
     assert_eq!((script.info().episode, script.info().ssthresh), ("loss", ssthresh));
@@ -184,7 +184,7 @@ fn a_timeout_after_a_real_loss_goes_on_as_usual() {
         script.pass(MS);
     }
     script.sent();
-    // The whole flight was lost: the answer covers the first segment and no more.
+    // The whole flight was lost: the ACK covers only the first segment.
     script.ack(at(1));
     assert_eq!(script.data(), [(at(10), MSS), (at(11), MSS)]);
     script.pass(RTT);
@@ -210,7 +210,7 @@ fn without_anything_new_to_send_a_timeout_is_not_examined(written: u32, window: 
         script.pass(MS);
     }
     script.sent();
-    // The first bytes wait for the application, so the window's edge stays.
+    // The application has not read the first bytes, so the window's edge stays.
     script.peer_window -= MSS as u16;
     script.ack(at(1));
     assert_eq!(script.data().first(), Some(&(at(1), MSS)));
@@ -234,7 +234,7 @@ fn a_timeout_inside_the_recovery_from_another_is_not_examined() {
     assert_eq!((script.info().episode, script.info().counters.undone), ("loss", 0));
 }
 
-/// Two segments are late by several round trips, and each begins an episode before anything is heard of the first.
+/// Two segments are late by several round trips; each begins an episode before the first one is reported.
 #[test_case(0 => (0, false); "reports are not waited for")]
 #[test_case(8 => (1, true); "the last report brings back what was before both")]
 fn reports_that_come_round_trips_after_an_episode_undo_it(further_round_trips: u8) -> (u16, bool) {

@@ -29,7 +29,7 @@ fn write(script: &mut Script, len: usize, urgent: bool) {
     script.pass(Duration::ZERO);
 }
 
-/// Numbers, lengths and urgent pointers of what left.
+/// Returns sequence numbers, lengths and urgent pointers of the sent segments.
 fn pointers(sent: &[Out]) -> Vec<(u32, u32, Option<u16>)> {
     sent.iter().map(|out| (out.seq, out.len, out.flags.contains(Flags::URG).then_some(out.urgent))).collect()
 }
@@ -42,7 +42,7 @@ fn deliver(script: &mut Script, seq: u32, len: u32, pointer: Option<u16>) {
     script.deliver(repr, len);
 }
 
-/// One read of up to `max` bytes: how many, and the stream offset that the first of them shows.
+/// One read of up to `max` bytes: returns their number, and the stream offset of the first one.
 fn read(script: &mut Script, max: usize) -> Vec<u8> {
     let mut buf = vec![0; max];
     let taken = script.stack.read(&mut StackCx::new(script.now, &mut Off), script.conn, &mut buf).expect("readable");

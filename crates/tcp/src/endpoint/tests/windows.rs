@@ -87,7 +87,7 @@ fn a_closed_window_is_probed_with_one_byte_ever_more_slowly_and_for_ever() {
             gaps.push(script.now.since(last).as_millis() / 1000);
             last = script.now;
             probes += 1;
-            // The peer answers, still closed.
+            // The peer answers; its window is still closed.
             script.ack(1);
         }
     }
@@ -220,7 +220,7 @@ fn a_window_that_grows_while_a_small_segment_was_held_repeats_nothing() {
     script.peer_window = 60_000;
     script.ack(1);
     assert_eq!(script.data().len(), 3);
-    // The persist timer of the small window must not take the flight for a probe.
+    // The persist timer of the small window must not treat the flight as a probe.
     script.pass(Duration::from_millis(500));
     assert!(script.data().is_empty());
 }
@@ -246,12 +246,12 @@ fn a_syn_offers_the_shift_and_its_window_is_not_scaled(window: ReceiveWindowConf
     cfg.receive.window = window;
     let syn = Script::connecting(cfg.clone()).sent()[0];
     assert_eq!((syn.options.window_scale, syn.window), (shift, field));
-    // The scripted peer's SYN has no such option, so the answer has none either.
+    // The scripted peer's SYN lacks the option, so the answer lacks it too.
     let syn_ack = Script::accepted_after(cfg, 1).out[0];
     assert_eq!((syn_ack.options.window_scale, syn_ack.window), (None, field));
 }
 
-/// Without the option in both SYNs neither direction is scaled, so this level limits the peer's window, too.
+/// Unless both SYNs carry the option, neither direction is scaled, so this level limits the peer's window too.
 #[test]
 fn a_disabled_level_ignores_the_shift_of_the_peer() {
     let mut cfg = quick();
@@ -263,7 +263,7 @@ fn a_disabled_level_ignores_the_shift_of_the_peer() {
     assert_eq!((script.info().snd_wnd, script.info().negotiated.2), (1_000, false));
 }
 
-/// Full segments that arrive and are taken at once, `each` every 10 ms; returns the right edges the peer was shown.
+/// Delivers full segments that are read at once, `each` every 10 ms; returns the right edges advertised to the peer.
 fn edges(window: ReceiveWindowConfig, each: u32, rounds: u32) -> (Script, Vec<u32>) {
     let mut cfg = quick();
     cfg.options.window_scale = WindowScaleConfig::FromBuffer;
@@ -303,7 +303,7 @@ fn the_right_edge_never_moves_left_by_more_than_rounding(window: ReceiveWindowCo
 #[test]
 fn a_stepped_window_follows_what_round_trips_deliver() {
     let (script, _) = edges(level(WindowLevel::Normal), 40, 8);
-    // 40 segments every 10 ms, which is what the handshake took, and one that ends the period: twice that, and no more.
+    // 40 segments every 10 ms, the duration of the handshake, and one that ends the period: twice that, and no more.
     assert!((114_000..=120_000).contains(&script.info().rcv_wnd), "{}", script.info().rcv_wnd);
     let (script, _) = edges(level(WindowLevel::Normal), 20, 8);
     assert!(script.info().rcv_wnd <= 64_240, "less than half of the window in a round trip");
@@ -315,7 +315,7 @@ fn a_stepped_window_follows_what_round_trips_deliver() {
 fn a_right_sized_window_opens_with_the_segments_that_arrive() {
     let (_, edges) = edges(ReceiveWindowConfig::Drs(DrsConfig::DEPLOYED), 10, 1);
     let windows: Vec<u32> = (1..).zip(&edges).map(|(nth, edge)| (edge - 1 - nth * MSS) / MSS).collect();
-    // Two segments more for each, beside the one that is not read yet; rounded down to a unit of the field.
+    // Two more segments for each one, except for the unread one; rounded down to a unit of the field.
     assert_eq!(windows, [10, 12, 14, 16, 18, 20, 22, 24, 26, 28]);
 }
 
@@ -370,7 +370,7 @@ fn spare_segments_are_held_beside_the_window_and_no_more() {
     assert_eq!(script.read(1 << 20), Ok(crate::Read::Data(u64::from(6 * MSS))));
 }
 
-/// Three ACKs that narrow the window: one without news, one that closes it, one that acknowledges something.
+/// Three ACKs that narrow the window: one without news, one that closes it, one that acknowledges data.
 #[test_case(WindowShrinking::Taken, [1000, 0, 500])]
 #[test_case(WindowShrinking::WithProgress, [65_535, 0, 500])]
 fn a_narrower_window_counts(shrinking: WindowShrinking, windows: [u32; 3]) {
@@ -390,7 +390,7 @@ fn a_narrower_window_counts(shrinking: WindowShrinking, windows: [u32; 3]) {
     assert_eq!(script.info().snd_wnd, 60_000, "a wider one always does");
 }
 
-/// A peer that has closed its window in a segment which is far ahead of its stream: the gap will never be filled.
+/// A peer that has closed its window in a segment far ahead of its stream: the gap before it will never be filled.
 fn closed_from_ahead() -> Script {
     let mut script = Script::established(quick());
     script.write(2 * u64::from(MSS));

@@ -1,10 +1,10 @@
 //! Delayed ACKs that learn from the traffic ([`AckTimer::Adaptive`](super::config::AckTimer)): within RFC 9293 §3.8.6.3 and RFC 5681
 //! §4.2, which bound the delay and the bytes without an ACK, the rest is a law found in the field.
 //!
-//! Owns the delay in force and whether replies follow data. The delay begins with `delay`, is the mean of itself and the
-//! interval between arrivals while that is shorter, doubles when an ACK had to leave by itself, and ends at the round trip or
-//! at `delay_max`. Deviation from RFC 5681 §4.2: a second full-sized segment waits while the application does not read and
-//! the window could not be offered again, because its reading will send the ACK.
+//! Owns the current delay and whether replies follow data. The delay begins at `delay`. An interval between arrivals that is
+//! shorter moves it to the mean of both; an ACK that had to leave alone doubles it, up to the round trip or `delay_max`.
+//! Deviation from RFC 5681 §4.2: the ACK of a second full-sized segment waits while the application does not read and the same
+//! window cannot be offered again, because its reading will send the ACK.
 
 use super::config::{AckConfig, QuickAgain};
 use super::owed::{AckDecision, AckPace, Arriving, Owed, Waiting, ms, quick};
@@ -14,7 +14,7 @@ use base::{Bytes, Duration, Instant};
 /// Decides by a delay that adapts.
 #[derive(Clone, Debug)]
 pub(super) struct Adaptive {
-    /// The delay in force, in milliseconds; zero before the first data.
+    /// The current delay, in milliseconds; zero before the first data.
     delay_ms: u16,
     /// Replies that followed data within the delay; saturates.
     replies: u8,
@@ -32,13 +32,13 @@ pub(super) enum Small {
 /// What the acknowledgement of a segment depends on beside the segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings {
-    /// It asked to be handed on at once.
+    /// It carries PSH.
     pub push: bool,
-    /// The window the peer was last shown, less what has arrived since.
+    /// The window last advertised to the peer, less later arrivals.
     pub window: Bytes,
     /// The window that could be offered now.
     pub room: Bytes,
-    /// Memory for more is running out.
+    /// Memory for more data is running out.
     pub scarce: bool,
     /// When the delayed-ACK timer fires, if it runs.
     pub armed: Option<Instant>,
@@ -51,7 +51,7 @@ impl Adaptive {
         Self { delay_ms: 0, replies: 0, small: Small::None }
     }
 
-    /// A segment arrived that occupies sequence numbers: when to acknowledge.
+    /// Decides when to acknowledge an arrived segment that occupies sequence numbers.
     pub fn on_data(
         &mut self,
         owed: &mut Owed,
@@ -65,7 +65,7 @@ impl Adaptive {
         }
         match arrived.kind {
             Arrival::Duplicate => {
-                // The ACK of the first copy was lost, or came too late.
+                // The ACK of the first copy was lost, or was late.
                 self.hurry(owed, config, around.window, arrived.rmss);
                 return AckDecision::Now;
             }
@@ -73,11 +73,11 @@ impl Adaptive {
             Arrival::InOrder if arrived.len > 0 => self.learn(owed, config, arrived, around.window),
             Arrival::InOrder => {}
         }
-        // The ACK would offer at least the window that the last one did: what came meanwhile was read, or there is more room.
+        // The ACK would offer at least the window of the last one: the data since was read, or there is more room.
         let reopens = around.room >= around.window.saturating_add(owed.unacknowledged);
         let several = owed.unacknowledged > owed.full_size(arrived.rmss);
         if several && around.scarce {
-            // A sender that is hurried would only fill it sooner.
+            // Faster ACKs would only make the sender fill it sooner.
             owed.quick_left = 0;
         }
         let more_than_one = several && reopens;
@@ -111,7 +111,7 @@ impl Adaptive {
         } else if interval < delay {
             self.set_delay((delay / 2 + interval).min(arrived.rto.as_millis()));
         } else if interval > arrived.rto.as_millis() && config.quick_again == QuickAgain::AfterIdle {
-            // The sender should have begun with a small window again.
+            // The sender should have restarted with a small window.
             self.quicken(owed, config, window, arrived.rmss);
         }
     }
@@ -120,21 +120,21 @@ impl Adaptive {
         self.delay_ms = u16::try_from(ms.max(1)).unwrap_or(u16::MAX);
     }
 
-    /// One by one are acknowledged as many as make half a window, at least two and at most `quick_segments`.
+    /// Acknowledges individually half a window of segments, at least two and at most `quick_segments`.
     fn quicken(&mut self, owed: &mut Owed, config: &AckConfig, window: Bytes, rmss: Bytes) {
         let half_a_window = u16::try_from(window / (2 * owed.full_size(rmss)).max(1)).unwrap_or(u16::MAX);
         let segments = if half_a_window == 0 { 2 } else { half_a_window };
         owed.quick_left = owed.quick_left.max(segments.min(quick(config)));
     }
 
-    /// The peer seems to wait for ACKs: they leave at once for a while.
+    /// Makes ACKs leave at once for a while, because the peer seems to wait for them.
     pub fn hurry(&mut self, owed: &mut Owed, config: &AckConfig, window: Bytes, rmss: Bytes) {
         self.quicken(owed, config, window, rmss);
         self.replies = 0;
         self.set_delay(config.delay.as_millis());
     }
 
-    /// Replies follow data, and carry the ACKs.
+    /// Returns whether replies follow data and carry the ACKs.
     pub fn is_answered(&self) -> bool {
         self.replies > 0
     }
@@ -164,12 +164,12 @@ impl Adaptive {
         self.hurry(owed, config, window, rmss);
     }
 
-    /// The peer has closed, and we have not: the ACK waits for our reply like that of data.
+    /// Handles the peer's FIN while our side is open: its ACK waits for our reply like an ACK of data.
     pub fn on_fin(&mut self) {
         self.replies = self.replies.max(1);
     }
 
-    /// Data leaves: perhaps a reply.
+    /// Notes that data leaves, perhaps as a reply.
     #[inline]
     pub fn on_data_sent(&mut self, owed: &Owed, now: Instant) {
         if self.delay_ms > 0 {
@@ -193,7 +193,7 @@ impl Adaptive {
         owed.on_ack_sent();
     }
 
-    /// An ACK has to leave by itself: nothing came to carry it.
+    /// Lengthens the delay after an ACK had to leave alone.
     pub fn lengthen(&mut self, config: &AckConfig, rto: Duration) {
         if self.is_answered() {
             self.replies = 0;
@@ -203,7 +203,7 @@ impl Adaptive {
         }
     }
 
-    /// The application has read, perhaps everything: does the ACK that waits leave now?
+    /// Handles a read, perhaps of all data: returns whether the waiting ACK leaves now.
     pub fn on_read(&self, owed: &Owed, rmss: Bytes, all: bool) -> bool {
         let small = self.small;
         owed.waiting == Waiting::ForTimer
@@ -211,7 +211,7 @@ impl Adaptive {
                 || (all && (small == Small::Several || (small == Small::One && !self.is_answered()))))
     }
 
-    /// The application asks for another pace. Returns whether the ACK that waits leaves now.
+    /// Adopts the pace that the application requests. Returns whether the waiting ACK leaves now.
     pub fn set_pace(&mut self, owed: &Owed, pace: AckPace, rmss: Bytes, all_read: bool) -> bool {
         let mut now = false;
         if pace != AckPace::Delayed {
@@ -225,12 +225,12 @@ impl Adaptive {
         now
     }
 
-    /// Whether ACKs leave quickly as far as replies are concerned: what the application asked for, or has shown since.
+    /// Returns the current pace: what the application requested, or what its replies have shown since.
     pub fn pace(&self) -> AckPace {
         if self.is_answered() { AckPace::Delayed } else { AckPace::Quick }
     }
 
-    /// The delay in force.
+    /// Returns the current delay.
     pub fn delay(&self) -> Duration {
         Duration::from_millis(u64::from(self.delay_ms))
     }

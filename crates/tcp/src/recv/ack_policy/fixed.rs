@@ -70,7 +70,7 @@ impl Fixed {
     }
 }
 
-/// The first multiple of `period` after `now`.
+/// Returns the first multiple of `period` after `now`.
 fn next_beat(now: Instant, period: Duration) -> Instant {
     (now + Duration::from_nanos(1)).round_up_to(period)
 }
@@ -79,7 +79,7 @@ fn next_beat(now: Instant, period: Duration) -> Instant {
 #[inline]
 fn note_pause(owed: &mut Owed, config: &AckConfig, arrived: &Arriving) {
     if config.quick_again == QuickAgain::AfterIdle {
-        // Before the first data all that is restored is there.
+        // Before the first data nothing has been used up.
         let now_ms = ms(arrived.now);
         if u64::from(now_ms.wrapping_sub(owed.latest_ms)) > arrived.rto.as_millis() {
             owed.quick_left = quick(config);
@@ -114,7 +114,7 @@ mod tests {
         START + Duration::from_millis(ms)
     }
 
-    /// A policy and what it was made with.
+    /// A policy and its configuration.
     struct Receiver {
         config: AckConfig,
         policy: Fixed,
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(decisions, [AckDecision::Now, AckDecision::Now, AckDecision::Now, AckDecision::After(at_ms(40))]);
     }
 
-    /// With a beat of 200 ms; `START` is on it.
+    /// With a heartbeat of 200 ms; `START` falls on it.
     #[test_case(0, 200; "on the beat waits for the next")]
     #[test_case(1, 200)]
     #[test_case(199, 200; "just before it hardly waits")]
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(in_order(&mut policy, arrives_ms, 100), AckDecision::Pending);
     }
 
-    /// How many of four segments are acknowledged one by one, after as many were and a pause of `pause_ms` against a timeout of
+    /// How many of four segments are acknowledged individually, after as many before and a pause of `pause_ms`, at a timeout of
     /// 300 ms.
     #[test_case(QuickAgain::AfterIdle, 301 => 2; "after a pause")]
     #[test_case(QuickAgain::AfterIdle, 300 => 0; "not within the timeout")]

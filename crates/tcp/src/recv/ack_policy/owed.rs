@@ -7,7 +7,7 @@ use super::config::AckConfig;
 use crate::recv::Arrival;
 use base::{Bytes, Duration, Instant};
 
-/// A smaller segment is not taken for the largest the peer can send (RFC 9293 MUST-15: the default MSS).
+/// A smaller segment never counts as the largest one that the peer can send (RFC 9293 MUST-15: the default MSS).
 const SMALLEST_FULL_SIZE: Bytes = 536;
 
 /// What to do about a segment that brought data.
@@ -15,20 +15,20 @@ const SMALLEST_FULL_SIZE: Bytes = 536;
 pub(crate) enum AckDecision {
     /// An ACK leaves with this turn.
     Now,
-    /// An ACK leaves at this moment at the latest: arm the timer.
+    /// An ACK leaves at this moment at the latest: the caller arms the timer.
     After(Instant),
-    /// The timer that was armed before covers this segment as well.
+    /// The timer armed earlier also covers this segment.
     Pending,
 }
 
-/// What the application asks for (a socket option; no RFC has it).
+/// What the application requests (by a socket option; no RFC covers it).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPace {
-    /// What has arrived is acknowledged as soon as it is read, and what comes as quickly as the policy allows.
+    /// Received data is acknowledged as soon as it is read, and later data as quickly as the policy allows.
     Quick,
-    /// What has arrived is, and what comes then is delayed.
+    /// Received data is acknowledged as soon as it is read; later data is delayed.
     QuickOnce,
-    /// What comes is delayed, so that replies carry the ACKs.
+    /// Later data is delayed, so that replies carry the ACKs.
     Delayed,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Arriving {
     /// Its bytes.
     pub len: Bytes,
     pub kind: Arrival,
-    /// Data waits out of order now that it is in place.
+    /// Out-of-order data waits after this segment.
     pub holes: bool,
     /// Largest segment the peer may send.
     pub rmss: Bytes,
@@ -47,7 +47,7 @@ pub(crate) struct Arriving {
     pub rto: Duration,
 }
 
-/// Whether a delayed ACK is being waited for.
+/// Whether a delayed ACK is pending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Waiting {
     Nothing,
@@ -62,10 +62,10 @@ pub(super) struct Owed {
     pub unacknowledged: Bytes,
     /// Largest segment seen.
     pub largest: Bytes,
-    /// Segments that are still acknowledged one by one.
+    /// Number of segments still to be acknowledged individually.
     pub quick_left: u16,
-    /// When data last came, in milliseconds that wrap: endpoints are many, and a pause of 49 days may pass for none. Kept
-    /// only where a pause matters.
+    /// When data last arrived, in wrapping milliseconds to save memory: a pause of 49 days may look like none. Kept only where a
+    /// pause matters.
     pub latest_ms: u32,
 }
 
@@ -75,7 +75,7 @@ impl Owed {
         Self { waiting: Waiting::Nothing, unacknowledged: 0, largest: 0, quick_left, latest_ms: 0 }
     }
 
-    /// What counts as full-sized.
+    /// Returns the bytes of a full-sized segment.
     #[inline]
     pub fn full_size(&self, rmss: Bytes) -> Bytes {
         self.largest.max(SMALLEST_FULL_SIZE).min(rmss)

@@ -1,4 +1,4 @@
-//! The records of blocks: by place in a tree, by age in a list that links them.
+//! The records of blocks: a tree orders them by position, a linked list by age.
 
 use crate::chunked::Chunked;
 use core::ops::Range;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// No record.
 const NONE: u32 = u32::MAX;
-/// Records that are allocated at once: few, because most connections have a gap or two.
+/// Records allocated at a time: few, because most connections have a gap or two.
 const CHUNK: usize = 32;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,9 +14,9 @@ struct Record {
     start: u64,
     /// One past the last position.
     end: u64,
-    /// The record of the block that was touched next after this one.
+    /// The record of the block touched next after this one.
     newer: u32,
-    /// The record of the block that was touched last before this one; among free records, the next one.
+    /// The record of the block touched last before this one; in a free record, the next free one.
     older: u32,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Blocks {
     records: Chunked<Record, CHUNK>,
     /// The first free record.
     free: u32,
-    /// The record of the block that was touched last.
+    /// The record of the block touched last.
     latest: u32,
 }
 
@@ -50,38 +50,38 @@ impl Blocks {
         start..end
     }
 
-    /// The block behind all others.
+    /// Returns the last block.
     #[inline]
     pub fn last(&self) -> Option<Range<u64>> {
         self.by_start.last_key_value().map(|(_, record)| self.range(*record))
     }
 
-    /// Blocks that overlap or adjoin `span`, with their records, in descending order.
+    /// Returns the blocks that overlap or adjoin `span`, with their records, in descending order.
     #[inline]
     pub fn touched_by(&self, span: &Range<u64>) -> impl Iterator<Item = (Range<u64>, u32)> {
         let from = span.start;
         let last = self.by_start.last_key_value().map(|(_, record)| (self.range(*record), *record));
-        // Most segments behind a gap arrive at the top: they extend the last block or stand behind it, and need no search.
+        // Most segments behind a gap arrive at the top: they extend the last block or lie beyond it, and need no search.
         let inner = last.as_ref().is_some_and(|(block, _)| from < block.start);
         let found = inner.then(|| self.up_to(span.end)).into_iter().flatten();
         last.filter(|_| !inner).into_iter().chain(found).take_while(move |(block, _)| block.end >= from)
     }
 
-    /// Blocks that begin at `position` or before it, with their records, in descending order.
+    /// Returns the blocks that begin at or before `position`, with their records, in descending order.
     #[inline]
     pub fn up_to(&self, position: u64) -> impl Iterator<Item = (Range<u64>, u32)> {
         self.by_start.range(..=position).rev().map(|(_, record)| (self.range(*record), *record))
     }
 
-    /// Blocks from the one that was touched last on.
+    /// Returns the blocks from the most recently touched one on.
     pub fn latest(&self) -> impl Iterator<Item = Range<u64>> {
         let record = |at: u32| Some(at).filter(|at| *at != NONE);
         let records = core::iter::successors(record(self.latest), move |at| record(self.records[*at as usize].older));
         records.map(|at| self.range(at))
     }
 
-    /// Extends the last block by `fresh`, which begins in it or right behind it, if no other block was touched since; returns
-    /// what the block was before.
+    /// Extends the last block by `fresh`, which begins in it or right behind it, if no other block was touched since; returns the
+    /// block's previous range.
     #[inline]
     pub fn extend_latest(&mut self, fresh: &Range<u64>) -> Option<Range<u64>> {
         let record = *self.by_start.last_key_value()?.1;
@@ -94,12 +94,12 @@ impl Blocks {
         Some(before)
     }
 
-    /// Adds a block, which is touched now.
+    /// Adds a block and marks it as touched now.
     pub fn add(&mut self, block: Range<u64>) {
         let record = self.free;
         let record = if record == NONE {
             self.records.push(Record::default());
-            // The caller bounds the number of blocks far below this.
+            // The caller limits the number of blocks far below this.
             (self.records.len() - 1) as u32
         } else {
             self.free = self.records[record as usize].older;
@@ -109,7 +109,7 @@ impl Blocks {
         self.link(record, block);
     }
 
-    /// A block is touched now, and larger than it was.
+    /// Grows a block and marks it as touched now.
     pub fn grow(&mut self, record: u32, to: Range<u64>) {
         let start = self.records[record as usize].start;
         if start != to.start {
@@ -131,7 +131,7 @@ impl Blocks {
         self.discard(record);
     }
 
-    /// Takes the first block away if it begins at `position` or before it.
+    /// Removes the first block if it begins at or before `position`.
     pub fn take_first(&mut self, position: u64) -> Option<Range<u64>> {
         let first = self.by_start.first_entry().filter(|first| *first.key() <= position)?;
         let record = first.remove();

@@ -1,9 +1,9 @@
-//! The assembler against a map of single sequence numbers, and its bounds.
+//! The assembler against a model of single sequence numbers, and its bounds.
 
 use super::*;
 use proptest::prelude::*;
 
-/// Numbers in the model's space; the origin lies so that the 32-bit circle wraps in the middle of it.
+/// Numbers in the model's space; the origin makes the 32-bit space wrap in its middle.
 const SPACE: u32 = 400;
 const ORIGIN: SeqNum = SeqNum(u32::MAX - SPACE / 2);
 
@@ -100,7 +100,7 @@ proptest! {
         }
     }
 
-    /// Single numbers make many blocks, so that the list of recent ones has to be refilled.
+    /// Single numbers make many blocks, so that the list of recent ones needs refilling.
     #[test]
     fn agrees_with_the_map_when_blocks_abound(order in Just((0..SPACE).collect::<Vec<_>>()).prop_shuffle()) {
         let (mut assembler, mut model) = (Assembler::new(ORIGIN), Model::new());
@@ -112,7 +112,7 @@ proptest! {
     }
 }
 
-/// An assembler that is asked first, beside the bytes themselves: what is refused leaves no trace in either.
+/// Feeds an assembler only what it admits, and the bytes too: rejected data leaves no trace in either.
 fn feed_limited(limit: u32, segments: &[(u32, u32)]) -> Result<(), TestCaseError> {
     let (mut assembler, mut model) = (Assembler::new(ORIGIN), Model::new());
     for &(start, len) in segments {
@@ -144,7 +144,7 @@ proptest! {
     }
 }
 
-/// As many one-byte blocks as the default guard allows; then segments that join two of them, wherever they are.
+/// Fills the default guard's limit with one-byte blocks; then segments join two of them at any position.
 #[test]
 fn a_segment_visits_few_records_however_many_blocks_there_are() {
     const BLOCKS: u32 = 32_768;
@@ -155,7 +155,7 @@ fn a_segment_visits_few_records_however_many_blocks_there_are() {
     assert_eq!(assembler.block_count(), BLOCKS as usize);
     let visited = |assembler: &Assembler| assembler.beyond.as_ref().map_or(0, |beyond| beyond.visited.get());
     let mut worst = 0;
-    // An odd step that has no factor in common with the number of blocks: each place comes once.
+    // An odd step without a common factor with the number of blocks visits each position once.
     for nth in (0..BLOCKS / 2).map(|nth| 1 + nth * 20_011 % (BLOCKS - 1)) {
         let before = visited(&assembler);
         assembler.insert(range(nth * 2 + 1, nth * 2 + 2));
@@ -164,7 +164,7 @@ fn a_segment_visits_few_records_however_many_blocks_there_are() {
     assert!(worst <= 2 * 3 + RECENT as u64, "{worst} records for one segment");
 }
 
-/// A segment over many blocks visits each, and none of them is there for the next one.
+/// A segment over many blocks visits each, and none of them remains for the next segment.
 #[test]
 fn the_cost_of_merging_is_that_of_having_made_the_blocks() {
     let mut assembler = Assembler::new(ORIGIN);

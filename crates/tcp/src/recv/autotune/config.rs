@@ -4,7 +4,7 @@ use super::stepped::SteppedConfig;
 use crate::recv::ReceiveWindow;
 use base::Bytes;
 
-/// Where the size of the receive window comes from.
+/// The algorithm that sets the size of the receive window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveWindowConfig {
     /// It stays as it is.
@@ -12,30 +12,30 @@ pub enum ReceiveWindowConfig {
         /// Size of the buffer, 1 to 2^30 bytes.
         bytes: Bytes,
     },
-    /// It grows with what the application takes, early enough not to hold slow start up.
+    /// Grows with the application's reading, early enough not to slow down slow start.
     AutoTuned(DrsConfig),
-    /// Dynamic right-sizing as it was published and deployed: once per round trip, and opened slowly as segments arrive.
+    /// Dynamic right-sizing as published and deployed: once per round trip, opened slowly as segments arrive.
     Drs(DrsConfig),
-    /// It grows by steps, up to what a level allows, after round trips that used it well.
+    /// Grows by steps, up to the limit of a level, after round trips that used it well.
     Stepped(SteppedConfig),
 }
 
 /// The bounds of a growing receive window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrsConfig {
-    /// Size at the start, in bytes; at least an initial window's worth of the peer.
+    /// Initial size in bytes; at least the peer's initial window.
     pub initial: Bytes,
     /// Largest size, in bytes: `initial` to 2^30. It determines the window shift.
     pub max: Bytes,
 }
 
 impl DrsConfig {
-    /// As [`ReceiveWindowConfig::Drs`] is commonly deployed: ten segments of Ethernet at first, 6 MiB at last.
+    /// As [`ReceiveWindowConfig::Drs`] is commonly deployed: ten Ethernet segments at first, 6 MiB at most.
     pub const DEPLOYED: Self = Self { initial: 14_600, max: 6 << 20 };
 }
 
 impl ReceiveWindowConfig {
-    /// Window of a new connection, in bytes.
+    /// Returns the window of a new connection, in bytes.
     pub const fn initial(&self) -> Bytes {
         match *self {
             Self::Fixed { bytes } => bytes,
@@ -43,7 +43,7 @@ impl ReceiveWindowConfig {
             Self::Stepped(stepped) => stepped.initial,
         }
     }
-    /// The largest window it can come to, in bytes.
+    /// Returns the largest window it can reach, in bytes.
     pub const fn largest(&self) -> Bytes {
         match *self {
             Self::Fixed { bytes } => bytes,
@@ -51,7 +51,7 @@ impl ReceiveWindowConfig {
             Self::Stepped(stepped) => stepped.level.max(),
         }
     }
-    /// The window shift it needs (RFC 7323 §2.2); `None` if it does without the option.
+    /// Returns the window shift it needs (RFC 7323 §2.2); `None` if it needs no option.
     pub fn shift(&self) -> Option<u8> {
         match *self {
             Self::Stepped(stepped) => stepped.level.shift(),
@@ -72,13 +72,13 @@ impl Default for ReceiveWindowConfig {
     }
 }
 
-/// What a round trip is compared with at first, in segments: the initial window of RFC 6928.
+/// The initial reference for a round trip, in segments: the initial window of RFC 6928.
 pub(super) const FIRST_SPACE_SEGMENTS: u64 = 10;
 
 /// What the laws are lent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lent<'a> {
-    /// The configuration the connection was made with.
+    /// The connection's original configuration.
     pub config: &'a ReceiveWindowConfig,
     /// The present size of the window.
     pub limit: Bytes,

@@ -1,22 +1,22 @@
-//! Dynamic right-sizing as it was published and is deployed (M. Fisk and W. Feng, "Dynamic Right-Sizing in TCP", 2001).
+//! Dynamic right-sizing as published and deployed (M. Fisk and W. Feng, "Dynamic Right-Sizing in TCP", 2001).
 //!
-//! Two quantities. The *buffer* is looked at once per round trip: if the application took more than in any before, it becomes
-//! twice that and 16 segments, and twice as much again in proportion to the increase. The *window* begins small and opens
-//! towards the buffer by two segments for each well-filled one that arrives, so that a peer whose segments waste the memory they
-//! are held in is not promised what such segments would need.
+//! Two quantities. The *buffer* is updated once per round trip: if the application took more than in any earlier one, it becomes
+//! twice that plus 16 segments, and twice as much again in proportion to the increase. The *window* begins small and opens
+//! towards the buffer by two segments for each well-filled one that arrives, so that a peer whose segments waste the memory that
+//! holds them is not offered the memory such segments would need.
 //!
-//! Deviations from deployed forms: "well-filled" is a segment of half the largest size, where they look at the memory a
-//! packet occupies; and segments below that open nothing, where they open a little.
+//! Deviations from deployed forms: "well-filled" means half the largest segment size, where they measure the memory of a packet;
+//! and smaller segments open nothing, where they open a little.
 
 use super::config::{DrsConfig, FIRST_SPACE_SEGMENTS, Lent};
 use base::Bytes;
 
 /// Room beyond twice a round trip's bytes, in segments.
 const MARGIN_SEGMENTS: u64 = 16;
-/// The buffer at first: the most a window without a shift can show, which several round trips of slow start fit into.
+/// The initial buffer: the largest window without a shift, enough for several round trips of slow start.
 const FIRST_BUFFER: Bytes = 65_535;
 
-/// The buffer of a new connection.
+/// Returns the buffer of a new connection.
 pub(super) fn first_buffer(bounds: &DrsConfig) -> Bytes {
     bounds.initial.max(FIRST_BUFFER.min(bounds.max))
 }
@@ -25,7 +25,7 @@ pub(super) fn first_buffer(bounds: &DrsConfig) -> Bytes {
 /// asks for nothing.
 pub(super) fn buffer(lent: &Lent<'_>, max: Bytes, copied: Bytes, space: Bytes) -> Bytes {
     let space = u64::from(space).max(FIRST_SPACE_SEGMENTS * u64::from(lent.rmss));
-    // More than the largest size asks for no more than that; and the products below stay inside 64 bits.
+    // Limiting `copied` to the largest size keeps the products below within 64 bits.
     let copied = u64::from(copied.min(max));
     if copied <= space {
         return 0;
@@ -35,13 +35,13 @@ pub(super) fn buffer(lent: &Lent<'_>, max: Bytes, copied: Bytes, space: Bytes) -
     Bytes::try_from(window + 2 * growth).unwrap_or(Bytes::MAX).min(max)
 }
 
-/// The window that a segment of `len` bytes opens, if it opens it.
+/// Returns the window that a segment of `len` bytes opens, if it does.
 #[inline]
 pub(super) fn opened(lent: &Lent<'_>, buffer: Bytes, len: Bytes) -> Option<Bytes> {
     if lent.limit >= buffer || len < lent.rmss / 2 {
         return None;
     }
-    // A frame of several segments counts as that many.
+    // A frame of several segments counts as that number of segments.
     let step = len.max(lent.rmss).saturating_mul(2);
     Some(lent.limit.saturating_add(step).min(buffer))
 }
@@ -59,7 +59,7 @@ mod tests {
         Lent { config: &CONFIG, limit, rmss: RMSS }
     }
 
-    // In segments; the formula, by hand.
+    // In segments; calculated by hand from the formula.
     #[test_case(10, 0 => 0; "no more than the first window")]
     #[test_case(5, 40 => 0; "less than before")]
     #[test_case(20, 0 => 56 + 2 * 56; "twice the first window")]

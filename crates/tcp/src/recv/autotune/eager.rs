@@ -1,11 +1,11 @@
 //! Dynamic right-sizing (M. Fisk and W. Feng, "Dynamic Right-Sizing in TCP", 2001), made early: twice what was taken in a round
-//! trip, so that the peer's next doubling fits, doubled again as that round trip may not be over, 16 segments more, and, when one
-//! round trip brought more than any before, as much again in proportion to the increase.
+//! trip, so that the peer's next doubling fits; doubled again because that round trip may not be over; 16 segments more; and, if
+//! one round trip brought more than any before, as much again in proportion to the increase.
 //!
-//! Deviations from the published scheme: the window grows as soon as the bytes of the present round trip ask for it,
-//! not only at its end; and before the round-trip time is known, everything taken so far is the measure. A sender in
-//! slow start from any initial window has at most that window plus everything acknowledged in flight, so it is never
-//! held up before the maximum, whatever the round-trip time.
+//! Deviations from the published scheme: the window grows as soon as the bytes of the current round trip require it, not only at
+//! its end; and before the round-trip time is known, everything taken so far is the measure. A sender in slow start has at most
+//! its initial window plus everything acknowledged in flight, so the window never limits it before the maximum, whatever the
+//! round-trip time.
 
 use super::config::{FIRST_SPACE_SEGMENTS, Lent};
 use base::Bytes;
@@ -15,27 +15,28 @@ const ROUND_TRIPS: u64 = 4;
 /// Room beyond that, in segments.
 const MARGIN_SEGMENTS: u64 = 16;
 
-/// The new size, if it is worth it: in a period in which `copied` bytes were taken so far, and at most `space` in any before.
+/// Returns the new size if the gain is large enough; `copied` bytes were taken in this period so far, at most `space` in any
+/// before.
 #[inline]
 pub(super) fn size(lent: &Lent<'_>, max: Bytes, copied: Bytes, space: Bytes, rtt_known: bool) -> Option<Bytes> {
     let target = target(lent.rmss, max, copied, space, rtt_known);
-    // Steps of an eighth, so that slow start does not mean a new size with every segment.
+    // Steps of an eighth, so that slow start does not change the size with every segment.
     let worth_it = target >= lent.limit.saturating_add(lent.limit / 8) || (target == max && lent.limit < max);
     worth_it.then_some(target)
 }
 
-/// The size the bytes of the present period ask for; zero when they ask for nothing.
+/// Returns the size that the bytes of the current period need; zero if they need no change.
 #[inline]
 fn target(rmss: Bytes, max: Bytes, copied: Bytes, space: Bytes, rtt_known: bool) -> Bytes {
     let space = u64::from(space).max(FIRST_SPACE_SEGMENTS * u64::from(rmss));
-    // More than the largest size asks for no more than that; and the products below stay inside 64 bits.
+    // Limiting `copied` to the largest size keeps the products below within 64 bits.
     let copied = u64::from(copied.min(max));
     if copied <= space {
         return 0;
     }
     let window = ROUND_TRIPS * copied + MARGIN_SEGMENTS * u64::from(rmss);
-    // A round trip that brought twice as much as any before is slow start at full speed; more than that is the
-    // end of a pause, or the filling of a gap, and no reason to grow faster still.
+    // A round trip that brought twice as much as any before is slow start at full speed; even more marks the end of a pause or a
+    // filled gap, and is no reason to grow faster still.
     let growth = if rtt_known { window * (copied - space).min(space) / space } else { 0 };
     Bytes::try_from(window + growth).unwrap_or(Bytes::MAX).min(max)
 }

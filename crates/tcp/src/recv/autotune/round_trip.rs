@@ -1,8 +1,8 @@
-//! The round-trip time as a receiver sees it, who sends nothing that is acknowledged.
+//! The round-trip time as seen by a receiver that sends no data itself.
 //!
-//! With timestamps (RFC 7323 §3) the age of an echo is a sample. Without, the time in which one window arrives is one (M. Fisk
-//! and W. Feng, "Dynamic Right-Sizing in TCP", 2001). Neither is ever less than a round trip and both may be much more, when the
-//! peer had nothing to send; hence the smallest counts.
+//! With timestamps (RFC 7323 §3) the age of an echo is a sample. Without them, the time in which one window arrives is one (M.
+//! Fisk and W. Feng, "Dynamic Right-Sizing in TCP", 2001). Neither is ever less than a round trip, but both may be much more if
+//! the peer had nothing to send; so the smallest counts.
 
 use base::{Bytes, Duration, Instant, SeqNum};
 
@@ -16,11 +16,11 @@ const NO_ECHO: u32 = u32::MAX;
 pub(super) struct ReceiverRtt {
     /// [`UNKNOWN`] before the first measurement.
     estimate: Duration,
-    /// When the running measurement of the time in which a full window arrives began; [`Instant::MAX`] before the first.
+    /// When the current measurement of a full window's arrival began; [`Instant::MAX`] before the first.
     window_since: Instant,
     /// What ends it.
     window_edge: SeqNum,
-    /// Smallest age of an echo in the present round trip, in milliseconds: the unit of our timestamps.
+    /// Smallest age of an echo in the current round trip, in milliseconds: the unit of our timestamps.
     least_ms: u32,
 }
 
@@ -37,28 +37,28 @@ impl ReceiverRtt {
     pub fn is_known(&self) -> bool {
         self.estimate != UNKNOWN
     }
-    /// Whether `elapsed` is a round trip or more.
+    /// Returns whether `elapsed` is a round trip or more.
     #[inline]
     pub fn is_over(&self, elapsed: Duration) -> bool {
         elapsed >= self.estimate
     }
-    /// Something else measured a round trip first.
+    /// Starts from a round trip measured elsewhere.
     pub fn begin_with(&mut self, rtt: Duration) {
         self.estimate = self.estimate.min(rtt);
     }
 
-    /// A segment echoed a timestamp of this age, at least a millisecond.
+    /// Takes the age of an echoed timestamp as a sample, at least a millisecond.
     ///
-    /// An echo can be older than a round trip, when the peer had nothing to send, but never younger. Too long an estimate,
-    /// until the next echo lowers it, only makes the present period seem richer.
+    /// An echo can be older than a round trip, if the peer had nothing to send, but never younger. Until the next echo lowers it,
+    /// too long an estimate only makes the current period look richer.
     #[inline]
     pub fn on_echo(&mut self, age: Duration) {
         self.least_ms = self.least_ms.min(u32::try_from(age.as_millis()).unwrap_or(NO_ECHO));
         self.estimate = self.estimate.min(age);
     }
 
-    /// Without timestamps: bytes beyond the edge that was promised at some moment can have been sent only after an ACK that
-    /// left later, so they arrive at least a round trip after that moment; and soon after it, when the peer uses the window.
+    /// Without timestamps: bytes beyond the edge offered at some moment can only answer a later ACK, so they arrive at least a
+    /// round trip after that moment; and soon after it, if the peer uses the window.
     pub fn on_progress(&mut self, now: Instant, rcv_nxt: SeqNum, promised: Bytes) {
         if self.window_since != Instant::MAX {
             if !rcv_nxt.after(self.window_edge) {
@@ -97,7 +97,7 @@ mod tests {
         assert!(!rtt.is_known());
         rtt.on_progress(at(51), SeqNum(10_001), 9_000);
         assert_eq!(rtt.estimate(), ms(50));
-        // A slower window says that the peer had less to send, not that the path became longer.
+        // A slower window means that the peer had less to send, not that the path became longer.
         rtt.on_progress(at(900), SeqNum(20_000), 9_000);
         assert_eq!(rtt.estimate(), ms(50));
     }

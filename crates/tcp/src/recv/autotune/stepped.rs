@@ -1,11 +1,11 @@
 //! A window that grows by steps: after a round trip that delivered at least a share of it, it becomes a multiple of what was
-//! delivered. The level says how far, and whether windows are scaled at all (RFC 7323 §2).
+//! delivered. The level sets the limit, and whether windows are scaled at all (RFC 7323 §2).
 //!
-//! No standard asks for this. It is a model of systems whose law is not public: a share near one and a multiple below two
-//! make a cautious receiver, which in slow start lags behind the peer's window and stops between one and one and a half times
-//! the product of bandwidth and delay; a half and a doubling follow slow start without holding it up for long.
+//! No standard asks for this. It models systems whose algorithm is not public: a share near one and a multiple below two make a
+//! cautious receiver, which in slow start lags behind the peer's window and stops between one and one and a half times the
+//! product of bandwidth and delay; a half and a doubling follow slow start without delaying it for long.
 //!
-//! A round trip's worth is what was taken since the last, brought down to one round trip if it took longer: a reader that
+//! A round trip's worth is what was taken since the last one, scaled down to one round trip if that took longer: a reader that
 //! sleeps and then takes much has not taken it in one.
 
 use base::{Bytes, Duration, Ratio};
@@ -13,20 +13,20 @@ use base::{Bytes, Duration, Ratio};
 /// A window that grows by steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SteppedConfig {
-    /// Size at the start, in bytes; at most what the level allows.
+    /// Initial size in bytes; at most the level's limit.
     pub initial: Bytes,
-    /// How far it may grow.
+    /// The limit of its growth.
     pub level: WindowLevel,
     /// Share of the window that a round trip must deliver for it to grow. Not zero.
     pub share: Ratio,
-    /// What the window becomes then, in percent of what was delivered; at least 100.
+    /// The new window in percent of what was delivered; at least 100.
     pub factor_percent: u32,
 }
 
-/// How far a receive window may grow. The level fixes the largest window and thereby the shift, one owner for both.
+/// Limits of a receive window's growth. The level fixes both the largest window and the shift, so that one setting owns both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowLevel {
-    /// 65,535 bytes: windows are not scaled, in neither direction, as the option is left out.
+    /// 65,535 bytes: without the option windows are not scaled in either direction.
     Disabled,
     /// 262,140 bytes.
     HighlyRestricted,
@@ -34,7 +34,7 @@ pub enum WindowLevel {
     Restricted,
     /// 16,776,960 bytes.
     Normal,
-    /// 1,073,725,440 bytes: all that RFC 7323 §2.3 allows.
+    /// 1,073,725,440 bytes: the maximum of RFC 7323 §2.3.
     Experimental,
 }
 
@@ -49,7 +49,7 @@ impl WindowLevel {
             Self::Experimental => Some(14),
         }
     }
-    /// The largest window, in bytes: what the header's field can say with the shift.
+    /// Returns the largest window in bytes: what the header's field can express with the shift.
     pub const fn max(self) -> Bytes {
         match self.shift() {
             Some(shift) => 65_535 << shift,
@@ -59,7 +59,7 @@ impl WindowLevel {
 }
 
 impl Default for SteppedConfig {
-    /// 44 segments of Ethernet at first; half of the window in a round trip doubles what was delivered.
+    /// 44 Ethernet segments at first; half of the window in a round trip sets it to twice what was delivered.
     fn default() -> Self {
         const HALF: Ratio = Ratio::new(1, 2).expect("a half");
         Self { initial: 64_240, level: WindowLevel::Normal, share: HALF, factor_percent: 200 }
@@ -67,7 +67,7 @@ impl Default for SteppedConfig {
 }
 
 impl SteppedConfig {
-    /// The window after a round trip that delivered so much, if it is larger.
+    /// Returns the window after a round trip that delivered this much, if it is larger.
     pub(super) fn grown(&self, window: Bytes, delivered: Bytes) -> Option<Bytes> {
         let used_well = u128::from(delivered) * u128::from(self.share.den());
         if used_well < u128::from(window) * u128::from(self.share.num()) {
@@ -79,7 +79,7 @@ impl SteppedConfig {
     }
 }
 
-/// What `copied` bytes in `elapsed`, at least a round trip, come to in one.
+/// Scales `copied` bytes in `elapsed`, at least a round trip, down to one round trip.
 pub(super) fn per_round_trip(copied: Bytes, rtt: Duration, elapsed: Duration) -> Bytes {
     let share = u128::from(copied) * u128::from(rtt.as_nanos()) / u128::from(elapsed.as_nanos().max(1));
     share.min(u128::from(copied)) as Bytes
@@ -108,7 +108,7 @@ mod tests {
     fn the_level_fixes_maximum_and_shift(level: WindowLevel, shift: Option<u8>, max: Bytes) {
         let config = ReceiveWindowConfig::Stepped(SteppedConfig { level, ..SteppedConfig::default() });
         assert_eq!((config.shift(), config.largest()), (shift, max));
-        // The smallest shift that can say the maximum is the level's own.
+        // The smallest shift that can express the maximum is the level's own.
         assert_eq!(ReceiveWindow::shift_for(max), shift.unwrap_or(0));
     }
 
@@ -121,7 +121,7 @@ mod tests {
         cautious().grown(window, delivered)
     }
 
-    /// A sender that doubles each round trip as far as the window lets it, on a path that carries `bdp` in one.
+    /// A sender that doubles each round trip as far as the window permits, on a path that carries `bdp` in one.
     fn windows(law: SteppedConfig, bdp: Bytes) -> Vec<Bytes> {
         let (mut window, mut cwnd) = (law.initial, SLOW_START);
         let mut seen = Vec::new();

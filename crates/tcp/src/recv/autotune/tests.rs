@@ -1,4 +1,4 @@
-//! Auto-tuning against a small model: one sender in slow start, a 100 Mbit/s link with a queue, a receiver made of the real
+//! Auto-tuning against a small model: one sender in slow start, a 100 Mbit/s link with a queue, and a receiver made of the real
 //! parts.
 
 use super::*;
@@ -20,7 +20,7 @@ enum Stamps {
 struct DataSegment {
     at: Instant,
     start: u64,
-    /// When the ACK left whose timestamp this segment echoes.
+    /// Departure time of the ACK whose timestamp this segment echoes.
     echo_of: Instant,
 }
 
@@ -53,9 +53,9 @@ struct Model {
     una: u64,
     nxt: u64,
     edge: u64,
-    /// Most bytes in flight, and the buffer's size, when the window first stopped the sender.
+    /// Peak bytes in flight and buffer size when the window first limited the sender.
     limited: Option<(u64, Bytes)>,
-    /// When the latest thing happened.
+    /// Time of the latest event.
     now: Instant,
     receiver: Receiver,
 }
@@ -179,7 +179,7 @@ fn delayed(ms: u64) -> AckConfig {
     AckConfig { delay: Duration::from_millis(ms), quick_segments: 0, ..AckConfig::default() }
 }
 
-/// Up to four times the product of bandwidth and delay: what slow start overshoots to with a queue of one such product.
+/// Up to four times the product of bandwidth and delay: the overshoot of slow start with a queue of one such product.
 #[test_matrix([5, 25, 50, 100, 200, 300], [Stamps::On, Stamps::Off], [40, 200])]
 fn slow_start_is_never_held_up_by_the_window(rtt_ms: u64, stamps: Stamps, delay_ms: u64) {
     let mut model = Model::new(rtt_ms, stamps, ReceiveWindowConfig::default(), delayed(delay_ms));
@@ -189,7 +189,7 @@ fn slow_start_is_never_held_up_by_the_window(rtt_ms: u64, stamps: Stamps, delay_
     assert_eq!(model.limited, None);
 }
 
-/// A flow that fills the path and no more must not drive the buffer to the maximum.
+/// A flow that just fills the path must not grow the buffer to the maximum.
 #[test_matrix([25, 50], [Stamps::On, Stamps::Off])]
 fn the_buffer_stays_in_proportion_to_the_path(rtt_ms: u64, stamps: Stamps) {
     let mut model = Model::new(rtt_ms, stamps, ReceiveWindowConfig::default(), delayed(40));
@@ -216,8 +216,8 @@ const CAUTIOUS: ReceiveWindowConfig = stepped(3, 4, 150);
 const DOUBLING: ReceiveWindowConfig = stepped(1, 2, 200);
 const DEPLOYED: ReceiveWindowConfig = ReceiveWindowConfig::Drs(DrsConfig::DEPLOYED);
 
-/// The window a kind comes to, in hundredths of the product of bandwidth and delay, when slow start has a queue of one such
-/// product before it: more would overflow it. (Headers take six of each hundred bytes.)
+/// The window that a kind reaches, in hundredths of the product of bandwidth and delay, when slow start meets a queue of one such
+/// product: more would overflow it. (Headers take six of each hundred bytes.)
 #[test_case(CAUTIOUS, 100, 150; "cautious steps")]
 #[test_case(DOUBLING, 180, 200; "doubling steps")]
 fn steps_stop_in_proportion_to_the_path(config: ReceiveWindowConfig, least: u64, most: u64) {
@@ -227,7 +227,7 @@ fn steps_stop_in_proportion_to_the_path(config: ReceiveWindowConfig, least: u64,
     assert!((least..=most).contains(&hundredths), "{hundredths}");
 }
 
-/// At 100 Mbit/s and 25 ms the cautious receiver offers the whole path not before slow start alone would overflow a queue of
+/// At 100 Mbit/s and 25 ms the cautious receiver does not offer the whole path before slow start alone would overflow a queue of
 /// one such product.
 #[test]
 fn cautious_steps_are_no_faster_than_slow_start() {
@@ -245,7 +245,7 @@ fn cautious_steps_are_no_faster_than_slow_start() {
     assert!(offered >= overflow, "offered at {offered:?}, overflow at {overflow:?}");
 }
 
-/// The published form lets slow start through, too, once its window has opened; it needs timestamps to see that soon.
+/// The published form does not limit slow start either once its window has opened; it needs timestamps to see that soon.
 #[test_matrix([25, 100], [Stamps::On, Stamps::Off])]
 fn right_sizing_fills_the_path(rtt_ms: u64, stamps: Stamps) {
     let mut model = Model::new(rtt_ms, stamps, DEPLOYED, delayed(40));
@@ -307,7 +307,7 @@ fn a_reader_that_stops_stops_the_growth(config: ReceiveWindowConfig) {
 }
 
 proptest! {
-    /// Whatever arrives and is taken when, with whatever echoes: sizes only grow, and never beyond the largest.
+    /// For any arrivals, reads and echoes: sizes only grow, and never exceed the largest.
     #[test]
     fn no_kind_shrinks_the_window_or_exceeds_its_maximum(
         kind in 0usize..4,

@@ -161,12 +161,12 @@ proptest! {
             let was_closed = SeqRange::new(nxt, before).len() >> shift == 0;
             let worth_it = was_closed || moved >= rmss.min(window.limit() / 2);
             prop_assert!(moved == 0 || worth_it, "the edge moved by {} only", moved);
-            // What the peer last saw is at most one unit of the field less than what is honoured.
+            // The edge that the peer last saw is at most one unit of the field below the largest one offered.
             prop_assert!(window.right_edge().distance_from(nxt) - shown < 1 << shift);
         }
     }
 
-    /// However the reader reads, a window that closed opens again for a full segment or half the buffer.
+    /// For any reading pattern, a closed window opens again for a full segment or half the buffer.
     #[test]
     fn a_closed_window_opens_when_everything_was_read(limit in 2u32..2_000_000, rmss in 1u32..9_000) {
         let mut window = ReceiveWindow::new(NXT, limit, ReceiveWindow::shift_for(limit));

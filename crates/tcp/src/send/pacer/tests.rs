@@ -10,7 +10,7 @@ const SEGMENT: Bytes = 1_000;
 const SLOW: u64 = 8_000_000;
 const TEN_GBIT: u64 = 10_000_000_000;
 
-/// A sender that always has data, and what it did.
+/// A sender that always has data, and a record of its sends.
 struct Sender {
     pacer: Pacer,
     now: Instant,
@@ -32,7 +32,7 @@ impl Sender {
         self.pacer.blocked_until(self.now, SEGMENT, || pacing, || ready)
     }
 
-    /// Sends all that may leave now, and says how much that is and when to try again.
+    /// Sends all that may leave now; returns its bytes and when to try again.
     fn send(&mut self, ready: Bytes) -> (Bytes, Instant) {
         let mut burst = 0;
         loop {
@@ -96,7 +96,7 @@ fn a_rate_that_falls_while_it_waits_makes_it_wait_longer() {
     let mut sender = Sender::new(SLOW, 4_000);
     let (_, until) = sender.send(Bytes::MAX);
     (sender.now, sender.bits_per_sec) = (until, SLOW / 4);
-    // A quarter of two segments has been earned at the rate of now.
+    // A quarter of two segments has been earned at the current rate.
     assert_eq!(sender.send(Bytes::MAX), (0, until + Duration::from_millis(6)));
 }
 
@@ -126,7 +126,7 @@ fn a_late_driver_keeps_up_with_ten_gigabits(late_us: u64, most_timers: u32) {
     let mut sender = Sender::new(TEN_GBIT, 10 * SEGMENT);
     let start = sender.now;
     sender.run(Duration::from_millis(50), Duration::from_micros(late_us));
-    // Up to the last burst; the one that is due now has not left.
+    // Up to the last burst; the burst that is due now has not left.
     sender.send(Bytes::MAX);
     let rate = Rate::from_delivery(sender.sent, sender.now.since(start)).expect("sent").bits_per_sec();
     assert!(rate >= TEN_GBIT, "{rate} bit/s");
@@ -150,7 +150,7 @@ fn a_sender_that_something_else_held_back_after_its_timer_is_not_late() {
     let (_, until) = sender.send(10 * SEGMENT);
     sender.now = until;
     sender.pacer.on_timer(until);
-    // Nothing may leave for a while, and then an undo gives back a window ten times as wide.
+    // Nothing may leave for a while, and then an undo restores a window ten times as wide.
     sender.now += Duration::from_micros(900);
     sender.bits_per_sec = 10 * SLOW;
     assert_eq!(sender.send(10 * SEGMENT).0, SEGMENT);
@@ -164,7 +164,7 @@ fn lateness_is_made_up_for_although_time_passes_between_timer_and_departure() {
     sender.now = until + Duration::from_micros(50);
     sender.pacer.on_timer(sender.now);
     sender.now += Duration::from_micros(5);
-    // Fifty microseconds are worth 62 segments.
+    // Fifty microseconds earn 62 segments.
     assert!(sender.send(Bytes::MAX).0 >= 62 * SEGMENT);
 }
 
@@ -187,8 +187,8 @@ fn departures_are_the_controllers() {
 }
 
 proptest! {
-    /// Whatever the rates, quanta and pauses: between any two instants no more leaves than one quantum and what the rates
-    /// earned between them.
+    /// For any rates, quanta and pauses: between any two instants at most one quantum leaves plus what the rates earned between
+    /// them.
     #[test]
     fn it_is_a_token_bucket(
         steps in prop::collection::vec((1_000_000u64..1_000_000_000, 0u64..20_000_000, any::<bool>()), 1..60),
@@ -208,7 +208,7 @@ proptest! {
             };
             tokens -= i128::from(burst) * i128::from(UNITS);
             prop_assert!(tokens >= 0, "{burst} bytes at {at}");
-            // Whoever waits and has something to send is asked when the wait is over, if not before.
+            // A waiting sender with data tries again when the wait is over, if not before.
             sender.now = if to_timer { until } else { until.min(sender.now + Duration::from_nanos(pause_ns)) };
         }
     }

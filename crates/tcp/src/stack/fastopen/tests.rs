@@ -1,4 +1,4 @@
-//! Cookies against values computed elsewhere, and what a stack remembers of servers.
+//! Cookies against values computed elsewhere, and the cache of servers.
 
 use super::*;
 use base::Duration;

@@ -1,4 +1,4 @@
-//! A stack and many hand-made peers: segments in by port, parsed segments out.
+//! A stack and many hand-made peers: segments go in by port, parsed segments come out.
 
 use crate::config::{Config, GuardConfig};
 use crate::cx::StackCx;
@@ -11,7 +11,7 @@ use core::net::IpAddr;
 use trace::Off;
 use wire::{Ecn, Flags, IpRepr, MAX_HEADER, Options, TcpRepr};
 
-/// The port of ours that the peers speak to.
+/// Our port, which the peers connect to.
 pub(super) const PORT: u16 = 80;
 /// Every peer's initial sequence number.
 pub(super) const IRS: SeqNum = SeqNum(5_000);
@@ -21,9 +21,9 @@ pub(super) struct Bench {
     pub now: Instant,
     pub sent: Vec<TcpRepr>,
     pub events: Vec<StackEvent>,
-    /// Where the peers' segments come from.
+    /// Source address of the peers' segments.
     pub peer: IpAddr,
-    /// Whether the device takes frames.
+    /// Whether the device accepts frames.
     pub device: Sent,
 }
 
@@ -68,7 +68,7 @@ impl Bench {
         TcpRepr { src_port: port, dst_port: PORT, seq, ack, flags, window: 60_000, urgent: 0, options }
     }
 
-    /// Delivers a segment with `len` bytes; what left because of it.
+    /// Delivers a segment with `len` bytes; returns what left in response.
     pub fn deliver(&mut self, repr: TcpRepr, len: u32) -> Vec<TcpRepr> {
         let first = if repr.flags.contains(Flags::SYN) { repr.seq + 1 } else { repr.seq };
         let offset = u64::from(first.distance_from(IRS + 1));
@@ -76,23 +76,23 @@ impl Bench {
         core::mem::take(&mut self.sent)
     }
 
-    /// Delivers a segment with these bytes; what left because of it.
+    /// Delivers a segment with these bytes; returns what left in response.
     pub fn deliver_bytes(&mut self, repr: TcpRepr, bytes: &[u8]) -> Vec<TcpRepr> {
         self.run(Some((repr, Payload::Bytes(bytes))));
         core::mem::take(&mut self.sent)
     }
 
-    /// A SYN from `port` and what answers it, if anything does.
+    /// Sends a SYN from `port`; returns the answer, if any.
     pub fn syn_ack_for(&mut self, port: u16) -> Option<TcpRepr> {
         self.deliver(Self::syn(port), 0).first().copied()
     }
 
-    /// The peer at `port` acknowledges our SYN-ACK.
+    /// Acknowledges our SYN-ACK as the peer at `port`.
     pub fn finish(&mut self, syn_ack: &TcpRepr) -> Vec<TcpRepr> {
         self.deliver(Self::segment(syn_ack.dst_port, Flags::NONE, IRS + 1, Some(syn_ack.seq + 1)), 0)
     }
 
-    /// A whole handshake; the connection, if one was reported.
+    /// Runs a whole handshake; returns the connection, if one was reported.
     pub fn open(&mut self, port: u16) -> Option<Conn> {
         let syn_ack = self.syn_ack_for(port)?;
         self.events.clear();
@@ -100,7 +100,7 @@ impl Bench {
         self.accepted()
     }
 
-    /// The connection that was reported last.
+    /// Returns the connection that was reported last.
     pub fn accepted(&self) -> Option<Conn> {
         self.events.iter().rev().find_map(|event| match event {
             StackEvent::Accepted { conn, .. } => Some(*conn),

@@ -1,4 +1,4 @@
-//! What strangers can pile up, against the bounds of the stack's guards: bytes and records, never time.
+//! What strangers can accumulate, compared with the limits of the stack's guards: bytes and records, never time.
 
 use super::bench::{Bench, IRS, PORT};
 use crate::Read;
@@ -11,12 +11,12 @@ use core::net::{IpAddr, Ipv4Addr};
 use test_case::test_case;
 use wire::{Flags, TcpRepr};
 
-/// The `n`th of many sources.
+/// Returns the `n`th of many source addresses.
 fn source(n: u32) -> IpAddr {
     IpAddr::V4(Ipv4Addr::from_bits(0x0b00_0000 + n))
 }
 
-/// A connection from `port`, taken by the application, and the number of our first byte.
+/// Opens a connection from `port`, accepted by the application; returns the number of our first byte, too.
 fn open(bench: &mut Bench, port: u16) -> (Conn, SeqNum) {
     let syn_ack = bench.syn_ack_for(port).expect("answered");
     bench.events.clear();
@@ -39,7 +39,7 @@ fn read(bench: &mut Bench, conn: Conn, most: usize) -> Vec<u8> {
     bytes
 }
 
-/// A receiver with a fixed window of this many bytes, shown by the ACK of its first byte.
+/// A receiver with a fixed window of this many bytes, advertised by the ACK of its first byte.
 fn with_window(bytes: u32) -> Config {
     let mut cfg = quick();
     cfg.receive.window = ReceiveWindowConfig::Fixed { bytes };
@@ -47,7 +47,7 @@ fn with_window(bytes: u32) -> Config {
     cfg
 }
 
-/// Opens a connection that scales windows; the whole window is promised when its first byte was acknowledged.
+/// Opens a connection that scales windows; the acknowledgement of its first byte offers the whole window.
 fn open_wide(bench: &mut Bench, port: u16) -> (Conn, SeqNum) {
     let mut syn = Bench::syn(port);
     syn.options.window_scale = Some(7);
@@ -62,7 +62,7 @@ fn open_wide(bench: &mut Bench, port: u16) -> (Conn, SeqNum) {
     (conn, ack)
 }
 
-/// Requests that each move the earliest deadline forward, before a keep-alive timer that stands two hours away.
+/// Requests that each move the earliest deadline forward, ahead of a keep-alive timer that is two hours away.
 #[test]
 fn the_deadline_heap_has_one_entry_for_each_connection_however_often_timers_move() {
     let mut cfg = quick();
@@ -91,7 +91,7 @@ fn a_byte_at_the_far_edge_of_the_window_costs_a_page() {
     }
 }
 
-/// A later segment that overlaps what was selectively acknowledged brings other bytes: the first copy counts.
+/// A later segment that overlaps selectively acknowledged data brings other bytes: the first copy counts.
 #[test]
 fn the_first_copy_of_a_byte_stays() {
     let mut bench = Bench::listening(8, quick());
@@ -103,7 +103,7 @@ fn the_first_copy_of_a_byte_stays() {
     assert_eq!(read(&mut bench, conn, 24), b"yxCDExxHIxxyyyyyyyyyyyyy");
 }
 
-/// Single bytes with gaps between them, from a peer that a profile sets no limit.
+/// Single bytes with gaps between them, from a peer that no profile limits.
 #[test]
 fn blocks_out_of_order_are_bounded_whatever_the_profile_says() {
     let mut cfg = with_window(1 << 20);
@@ -134,7 +134,7 @@ fn time_wait_is_capped_and_its_oldest_makes_room() {
     let usage = bench.stack.guarded_usage();
     assert_eq!((usage.time_wait, bench.stack.connections(), usage.deadlines), (10, 10, 10));
     assert_eq!(bench.stack.guard_counters().time_wait_evicted, 5);
-    // The latest one still answers its peer's FIN, the oldest one is unknown.
+    // The latest one still answers its peer's FIN, the oldest one no longer exists.
     let again = |port| Bench::segment(port, Flags::FIN, IRS + 1, Some(SeqNum(1)));
     assert!(bench.deliver(again(1001), 0)[0].flags.contains(Flags::RST));
     assert!(!bench.deliver(again(1015), 0)[0].flags.contains(Flags::RST));
@@ -142,7 +142,7 @@ fn time_wait_is_capped_and_its_oldest_makes_room() {
     assert_eq!(bench.stack.connections(), 0);
 }
 
-/// What a connection in TIME-WAIT keeps of megabytes that it has moved.
+/// What a connection in TIME-WAIT keeps of the megabytes it has moved.
 #[test]
 fn a_connection_in_time_wait_keeps_no_buffer() {
     let mut bench = Bench::listening(8, quick());
@@ -187,7 +187,7 @@ fn an_orphan_lives_no_longer_than_its_time_although_its_peer_answers_every_probe
     assert_eq!(bench.stack.guard_counters().orphans_reset, 1);
 }
 
-/// Acknowledges `len` bytes of a connection from `port`, which has `ack` acknowledged so far, and closes the window again.
+/// Acknowledges more bytes of a connection from `port`, up to `len` after `ack`, and closes the window again.
 fn acknowledge(bench: &mut Bench, conn: Conn, port: u16, ack: SeqNum, len: u32) {
     let mut done = 0;
     while done < len {
@@ -198,7 +198,7 @@ fn acknowledge(bench: &mut Bench, conn: Conn, port: u16, ack: SeqNum, len: u32) 
     }
 }
 
-/// Its peer takes 64 KiB in each such time, at the end of it, and then no more.
+/// The peer accepts 64 KiB in each such period, at its end, and then nothing more.
 #[test]
 fn an_orphan_lives_on_while_its_peer_acknowledges_64_kib_in_each_orphan_time() {
     let guards = GuardConfig { orphan_time: Duration::from_secs(60), ..GuardConfig::default() };
@@ -260,7 +260,7 @@ fn an_orphan_that_still_sends_outlives_those_that_have_nothing_left_to_send() {
     assert_eq!((bench.stack.connections(), bench.stack.guarded_usage().orphans), (3, 3));
 }
 
-/// What was received and what is to be sent survive a device that refuses: sending is tried without a copy of either.
+/// Received and unsent data survive a device that rejects packets: a trial send copies neither.
 #[test]
 fn a_device_that_refuses_costs_a_connection_none_of_its_bytes() {
     let mut cfg = quick();
@@ -310,7 +310,7 @@ fn resets_to_strangers_are_bounded_in_every_second() {
     assert_eq!(bench.stack.guard_counters().resets_withheld, 15_000 - resets.len() as u64);
 }
 
-/// A stack that may hold a mebibyte, and a reader that does not read.
+/// A stack that may hold a mebibyte, and an application that does not read.
 fn scarce() -> Bench {
     let guards = GuardConfig { memory_max: 1 << 20, ..GuardConfig::default() };
     Bench::guarded(guards).with_listener(64, with_window(4 << 20))
@@ -326,13 +326,13 @@ fn windows_shrink_before_the_memory_is_spent() {
     }
     let usage = bench.stack.guarded_usage();
     assert!(usage.memory > 1 << 19 && u64::from(usage.window_max) < (1 << 20) - usage.memory + 1);
-    // Another connection is offered no more than its share of what is left.
+    // Another connection is offered no more than its share of the remaining memory.
     let (_, other) = open_wide(&mut bench, 1002);
     let acks = bench.deliver_bytes(data(1002, 1, other), &bytes);
     let shift = 7;
     let window = acks.last().map_or(0, |out| u32::from(out.window) << shift);
     assert!(window <= 1 << 18, "{window} bytes");
-    // And with the memory, the window comes back.
+    // When memory is freed, the window opens again.
     read(&mut bench, conn, 1 << 20);
     assert_eq!(bench.stack.guarded_usage().window_max, u32::MAX);
 }
@@ -361,7 +361,7 @@ fn among_many_connections_16_kib_stay_on_offer_while_there_is_a_multiple_of_that
     assert_eq!(u64::from(bench.stack.guarded_usage().window_max), left / 16);
 }
 
-/// A segment that acknowledges, and one that probes, reach a connection whose data finds no memory.
+/// A segment that acknowledges, and one that probes, reach a connection that has no memory for their data.
 #[test]
 fn the_header_of_a_segment_counts_when_its_data_finds_no_memory() {
     let mut bench = scarce();
@@ -380,7 +380,7 @@ fn the_header_of_a_segment_counts_when_its_data_finds_no_memory() {
     assert_eq!(bench.stack.info(conn).map(|info| info.readable), Some(5_001), "it is when it comes again");
 }
 
-/// The budget is spent when the connection reads, so that before its read it may offer nothing.
+/// The budget is exhausted when the connection reads, so that before its read it may offer nothing.
 #[test]
 fn a_window_that_memory_held_back_opens_with_the_read_that_frees_it() {
     let mut bench = scarce();
@@ -409,14 +409,14 @@ fn memory_stays_within_the_budget_whatever_strangers_send(memory_max: u64) {
     let connections: Vec<_> = (1001..1011).map(|port| (port, open_wide(&mut bench, port))).collect();
     for nth in 0..400u32 {
         for (port, (_, ack)) in &connections {
-            // Each byte pins a page of its own.
+            // Each byte occupies a separate page.
             bench.deliver_bytes(data(*port, 5_000 + nth * 4_096, *ack), b"x");
             let usage = bench.stack.guarded_usage();
             assert!(usage.memory <= memory_max + 8_192, "{} bytes", usage.memory);
         }
     }
     assert!(bench.stack.guard_counters().out_of_order_discarded > 0);
-    // No connection was lost, and data in order still gets through.
+    // No connection was lost, and in-order data still gets through.
     for (port, (conn, ack)) in connections {
         bench.deliver_bytes(data(port, 1, ack), b"abc");
         assert_eq!(read(&mut bench, conn, 4), b"0abc");
@@ -438,7 +438,7 @@ fn for_another_page_the_oldest_holder_discards_its_last_blocks_and_keeps_the_oth
     }
     let discarded = bench.stack.guard_counters().out_of_order_discarded;
     assert!((1..=6).contains(&discarded), "{discarded} blocks");
-    // The first block is still there; the last one comes again, as any other would.
+    // The first block is still there; the peer sends the last one again, like any other.
     bench.deliver_bytes(data(1001, 1, ack), &[1; 4_999]);
     assert_eq!(bench.stack.info(conn).map(|info| info.readable), Some(5_001));
     let sent = bench.deliver_bytes(data(1001, at - 2_048, ack), b"x");
@@ -480,7 +480,7 @@ fn without_memory_a_syn_is_answered_with_a_cookie() {
     assert!(bench.open(1001).is_some(), "who answers a cookie takes the place of a handshake under way");
 }
 
-/// Without cookies a SYN takes the place of what can be evicted; where nothing can, memory is what it lacks.
+/// Without cookies a SYN replaces what can be evicted; if nothing can be, it lacks memory.
 #[test]
 fn without_memory_and_cookies_a_syn_evicts_in_the_usual_order() {
     let guards = GuardConfig { memory_max: 4 * 2_048, ..GuardConfig::default() };

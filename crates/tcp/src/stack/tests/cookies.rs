@@ -17,7 +17,7 @@ fn with_cookies(cookies: SynCookies) -> Config {
     cfg
 }
 
-/// A SYN that offers everything.
+/// A SYN that offers every option.
 fn rich_syn(port: u16, timestamps: bool, shift: u8) -> TcpRepr {
     let timestamps = timestamps.then_some(Timestamps { tsval: 77, tsecr: 0 });
     let options =
@@ -25,7 +25,7 @@ fn rich_syn(port: u16, timestamps: bool, shift: u8) -> TcpRepr {
     TcpRepr { flags: Flags::SYN.with(Flags::ECE).with(Flags::CWR), options, ..Bench::syn(port) }
 }
 
-/// The ACK that ends a handshake, as a peer with these options sends it.
+/// The ACK that ends a handshake, from a peer with these options.
 fn last_ack(syn_ack: &TcpRepr) -> TcpRepr {
     let mut ack = Bench::segment(syn_ack.dst_port, Flags::NONE, IRS + 1, Some(syn_ack.seq + 1));
     ack.options.timestamps = syn_ack.options.timestamps.map(|ts| Timestamps { tsval: 78, tsecr: ts.tsval });
@@ -95,7 +95,7 @@ fn options_that_survive(timestamps: bool, shift: u8) -> (bool, bool, bool) {
     (sack, stamps, scaling)
 }
 
-/// Each window scale, also none, comes back from the timestamp; the clock that carries it never runs ahead.
+/// The timestamp returns each window scale, including none; the clock that carries it never runs ahead.
 #[test]
 fn every_window_scale_survives() {
     let mut bench = Bench::listening(64, with_cookies(SynCookies::Always));
@@ -184,7 +184,7 @@ fn in_need_cookies_answer_what_the_syn_queue_has_no_room_for() {
     assert_eq!(bench.syn_ack_for(1004), None, "a full accept queue has no use for cookies");
 }
 
-/// A listener as the default configuration makes it: strangers take all its places and never answer.
+/// A listener of the default configuration: strangers occupy all its places and never answer.
 #[test]
 fn unanswered_handshakes_deny_nobody_a_connection() {
     let mut bench = Bench::listening(128, Config::default());
@@ -198,7 +198,7 @@ fn unanswered_handshakes_deny_nobody_a_connection() {
     }
 }
 
-/// While cookies are not needed, no peer may try them out.
+/// While no cookies are needed, no peer can test guesses.
 #[test]
 fn cookies_are_not_believed_long_after_they_were_made() {
     let mut bench = Bench::listening(0, with_cookies(SynCookies::WhenFull));
@@ -212,7 +212,7 @@ fn cookies_are_not_believed_long_after_they_were_made() {
     assert_eq!(bench.deliver(guess, 0)[0].flags, Flags::RST, "none was made");
 }
 
-/// A SYN finds the queue full, its retransmission does not, and the peer has seen the cookie.
+/// A SYN finds the queue full, its retransmission does not, and the peer has received the cookie.
 #[test]
 fn the_acknowledgement_of_a_cookie_takes_the_place_of_a_later_handshake() {
     let mut bench = Bench::listening(0, with_cookies(SynCookies::WhenFull));

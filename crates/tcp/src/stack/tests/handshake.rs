@@ -1,4 +1,4 @@
-//! Handshakes from the listener's side: lost, repeated, refused, with data, waiting for data (RFC 9293 §3.5, §3.10.7).
+//! Handshakes at the listener: lost, repeated, rejected, with data, waiting for data (RFC 9293 §3.5, §3.10.7).
 
 use super::bench::{Bench, IRS};
 use crate::Read;
@@ -74,7 +74,7 @@ fn data_in_a_syn_is_left_to_the_peer_where_the_configuration_says_so() {
     assert_eq!((readable(&bench, conn), bench.state(conn)), (0, "ESTABLISHED"));
 }
 
-/// Whether a SYN with a FIN is answered; a SYN without always is.
+/// Whether a SYN with a FIN is answered; one without always is.
 #[test_case(SynFin::Answered => true)]
 #[test_case(SynFin::Dropped => false)]
 fn a_syn_with_a_fin(syn_fin: SynFin) -> bool {
@@ -138,7 +138,7 @@ fn a_peer_that_begins_anew_outside_the_window_learns_of_the_old_handshake() {
     let sent = bench.deliver(anew, 0);
     assert_eq!(sent.iter().map(|out| (out.flags, out.ack)).collect::<Vec<_>>(), [(Flags::NONE, Some(IRS + 1))]);
     assert_eq!(sent[0].seq, syn_ack.seq + 1);
-    // Its host knows nothing of that, and says so.
+    // The peer's host knows nothing of the connection, and answers with a reset.
     bench.deliver(Bench::segment(PEER, Flags::RST, IRS + 1, None), 0);
     assert!(bench.deliver(anew, 0)[0].flags.contains(Flags::SYN));
 }

@@ -1,4 +1,4 @@
-//! One side forgets the connection, the other does not (RFC 9293 §3.5.1).
+//! One side has lost the connection, the other has not (RFC 9293 §3.5.1).
 
 use super::Pair;
 use crate::config::{Config, GuardConfig};
@@ -12,7 +12,7 @@ use trace::Off;
 
 const PORT: u16 = 4000;
 
-/// A client that always comes from the same port, and a server that has taken its connection.
+/// A client that always uses the same port, and a server that has accepted its connection.
 struct Story {
     pair: Pair,
     client: Conn,
@@ -33,7 +33,7 @@ impl Story {
         self.pair.stacks[who].endpoint(conn).map(crate::Endpoint::state)
     }
 
-    /// The client's host crashes and comes back.
+    /// Crashes the client's host and starts it again.
     fn restart_client(&mut self) {
         let cfg = StackConfig {
             addresses: vec![US],
@@ -42,7 +42,7 @@ impl Story {
             guards: GuardConfig::default(),
         };
         self.pair.stacks[0] = Stack::new(cfg, Rng::new(99));
-        // It has been away for a while, so its clock, and with it the sequence numbers, have moved on.
+        // After ten seconds its clock, and with it the sequence numbers, has moved on.
         self.pair.now += Duration::from_secs(10);
     }
 }
@@ -67,7 +67,7 @@ fn accepted(stack: &mut Stack) -> Option<Conn> {
 }
 
 impl Pair {
-    /// Turns until nothing is under way.
+    /// Runs turns until nothing is in flight.
     fn settle(&mut self) {
         for _ in 0..20 {
             self.now += Duration::from_millis(5);

@@ -50,7 +50,7 @@ impl Story {
         self.bench.state(self.old)
     }
 
-    /// The next SYN of the peer, `ahead` of the numbers it used.
+    /// Returns the peer's next SYN, `ahead` of the numbers it used.
     fn syn(&mut self, ahead: i32, tsval: Option<u32>) -> Vec<TcpRepr> {
         let repr = TcpRepr { seq: PAST_FIN + ahead as u32, ..Bench::syn(PEER_PORT) };
         self.bench.deliver(stamped(repr, tsval), 0)
@@ -63,7 +63,7 @@ fn with_timestamps() -> Config {
     cfg
 }
 
-/// Whether a SYN `ahead` of the peer's FIN, with a timestamp so much later than the last, begins a new connection.
+/// Whether a SYN `ahead` of the peer's FIN, with a timestamp later than the last by this much, begins a new connection.
 //= specs/rfc6191.md#table
 //= type=test
 //# With timestamps on both, a SYN with a later timestamp is taken.
@@ -107,7 +107,7 @@ fn a_syn_in_time_wait(before: bool, ahead: i32, later: Option<i32>, taken: bool)
     }
 }
 
-/// The listener would not use the timestamps that the SYN offers, so its sequence number decides.
+/// The listener would not use the SYN's timestamps, so its sequence number decides.
 #[test]
 fn timestamps_that_would_not_be_used_do_not_count() {
     let mut cfg = quick();
@@ -152,7 +152,7 @@ fn after_a_reset_in_time_wait(reset: TimeWaitReset) -> &'static str {
     story.state()
 }
 
-/// RFC 1337's first hazard: an old duplicate of data brings an ACK that the new peer cannot make sense of.
+/// RFC 1337's first hazard: an old duplicate of data triggers an ACK that the new peer cannot interpret.
 #[test]
 fn old_data_is_acknowledged_and_the_reset_that_this_brings_changes_nothing() {
     let mut story = Story::new(quick(), None);
@@ -163,7 +163,7 @@ fn old_data_is_acknowledged_and_the_reset_that_this_brings_changes_nothing() {
     assert_eq!(story.state(), "TIME-WAIT");
 }
 
-/// What became of a connection that is opened from the port of one in TIME-WAIT after so many seconds.
+/// Returns the state of a connection opened from the port of one in TIME-WAIT after this many seconds.
 fn active_open(reuse: TimeWaitReuse, timestamps: bool, after_ms: u64) -> Result<TcpRepr, ConnectError> {
     let mut cfg = with_timestamps();
     cfg.timers.time_wait_reuse = reuse;
@@ -193,7 +193,7 @@ fn a_connection_that_ends_a_time_wait_goes_on_with_its_timestamps() {
     assert_eq!(syn.options.timestamps.map(|ts| ts.tsecr), Some(LAST));
 }
 
-/// The clock of timestamps goes on from one connection to the next between the same ends, and differs between others.
+/// The timestamp clock continues from one connection to the next between the same ends, and differs between others.
 #[test]
 fn timestamps_of_successive_connections_between_the_same_ends_increase() {
     let mut bench = Bench::listening(8, with_timestamps());
@@ -222,7 +222,7 @@ fn a_connection_that_is_over_but_not_released_does_not_stand_in_the_way() {
     assert_eq!(bench.state(new), "CLOSED", "what comes is for the new one");
 }
 
-/// What answers a SYN with a FIN beyond the last connection's numbers, and what then becomes of an old ACK.
+/// The answer to a SYN with a FIN beyond the last connection's numbers, and the effect of an old ACK after it.
 #[test_case(SynFin::Answered => (Some(Flags::SYN), Flags::NONE); "begins the next connection, which answers old numbers")]
 #[test_case(SynFin::Dropped => (None, Flags::RST); "ends the wait and is dropped")]
 fn a_syn_with_a_fin_in_time_wait(syn_fin: SynFin) -> (Option<Flags>, Flags) {
@@ -236,7 +236,7 @@ fn a_syn_with_a_fin_in_time_wait(syn_fin: SynFin) -> (Option<Flags>, Flags) {
     (answers.first().map(|out| out.flags), old[0].flags)
 }
 
-/// One that is not beyond them is challenged, and the wait goes on.
+/// A SYN that is not beyond them triggers a challenge ACK, and the wait continues.
 #[test_case(SynFin::Answered)]
 #[test_case(SynFin::Dropped)]
 fn an_old_syn_with_a_fin_does_not_end_time_wait(syn_fin: SynFin) {

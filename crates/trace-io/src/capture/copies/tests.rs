@@ -3,7 +3,7 @@
 use super::*;
 use crate::capture::testing::{MS, from, opened};
 
-/// A connection with a round trip of 100 ms, and whether the second of two segments is a copy when it comes so much later.
+/// A connection with a round trip of 100 ms; returns whether the second of two segments is a copy if it comes `later`.
 fn is_copy(later: u64, first: &Segment, second: &Segment) -> bool {
     let (mut copies, flow) = (Copies::default(), opened([Some(7), Some(7)]));
     assert!(!copies.is_copy(200 * MS, &flow, first), "nothing is a copy of nothing");

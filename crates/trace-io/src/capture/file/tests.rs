@@ -1,4 +1,4 @@
-//! What the independent writer writes is read, and what is damaged is survived.
+//! The reader accepts what the independent writer writes, and survives damaged files.
 
 use super::*;
 use flate2::Compression;
@@ -50,7 +50,7 @@ fn pcapng() -> Vec<u8> {
 /// Time, link, interface and length of a packet.
 type Seen = (u64, u32, u32, usize);
 
-/// Each packet, and what came at the end.
+/// Returns each packet, and the error at the end.
 fn read(bytes: &[u8]) -> (Vec<Seen>, Option<Broken>) {
     let mut file = File::open(bytes).unwrap();
     let mut packets = Vec::new();

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use test_case::test_case;
 use wire::Timestamps;
 
-/// As a capturing program would see it, made by others.
+/// A packet as a capturing program would see it, built by an independent library.
 fn packet(v6: bool, options: bool, payload: usize) -> Vec<u8> {
     let builder = if v6 {
         PacketBuilder::ipv6([1; 16], [2; 16], 64)
@@ -91,7 +91,7 @@ fn segments_behind_extension_headers_are_found_and_fragments_skipped() {
 }
 
 proptest! {
-    /// What both this reader and an independent one take for a whole segment means the same to both.
+    /// A packet that both this reader and an independent one accept means the same to both.
     #[test]
     fn others_read_the_same(v6: bool, options: bool, payload in 0_usize..40, at in 0_usize..80, byte: u8, cut in 0_usize..80) {
         let mut bytes = packet(v6, options, payload);

@@ -1,4 +1,4 @@
-//! A sender's time by what it was spent on.
+//! A sender's time by activity.
 
 use crate::capture::diagnosis::Diagnosis;
 use crate::capture::quantities::ms;

@@ -1,4 +1,4 @@
-//! What comes back to a stream's sender: acknowledgements, selective ones (RFC 2018), duplicates reported (RFC 2883), windows.
+//! Input for a stream's sender: acknowledgements, selective ones (RFC 2018), duplicate reports (RFC 2883), windows.
 
 use super::{Counts, Stream, WIDEST};
 use crate::capture::distribution::Samples;
@@ -31,7 +31,7 @@ impl Stream {
             self.counts.unseen += ack - self.max_end;
             self.max_end = ack;
         }
-        // What acknowledges nothing new may have waited for its application (RFC 7323 §4.1).
+        // An ACK that acknowledges nothing new may have waited for its application (RFC 7323 §4.1).
         if let Some(round_trip) = echoed.filter(|_| ack > self.una) {
             self.stamped.push(round_trip);
         }
@@ -61,7 +61,7 @@ impl Stream {
         }
     }
 
-    /// RFC 5681 §2: nothing new, nothing else said, and something in flight.
+    /// RFC 5681 §2: nothing new acknowledged, no other content, and data in flight.
     fn is_dup_ack(&self, ack: u64, segment: &Segment) -> bool {
         let control = Flags::SYN.with(Flags::FIN);
         let is_bare = segment.payload_len == 0 && segment.tcp.flags.without(control) == segment.tcp.flags;
@@ -112,7 +112,7 @@ impl Stream {
         self.sacked = wide;
     }
 
-    /// A block; what the last acknowledgement reported of it is not looked at again.
+    /// Handles a block, skipping what the last acknowledgement already reported.
     fn on_sacked(&mut self, at: u64, start: u64, end: u64, newest: &mut Option<u64>) {
         let mut from = start;
         for &(known, known_end) in &self.sacked {
@@ -131,7 +131,7 @@ impl Stream {
     }
 }
 
-/// The receiver has a piece. Of those that it got by one acknowledgement, the one that was sent last measures the round trip.
+/// Marks a piece received. Of the pieces in one acknowledgement, the one sent last measures the round trip.
 #[inline]
 fn deliver(
     at: u64,

@@ -1,4 +1,4 @@
-//! A stream's sender sends: new bytes, late ones, or old ones again.
+//! Output of a stream's sender: new bytes, late ones, or retransmissions.
 
 use super::{Stream, WIDEST};
 use crate::capture::headers::Segment;
@@ -9,7 +9,7 @@ use crate::capture::rounds::Leaving;
 use crate::capture::rtt;
 use wire::Flags;
 
-/// No sender's timeout is shorter (RFC 6298 §2.4 asks for a second, systems use a fifth of it).
+/// Lower limit of all senders' timeouts (RFC 6298 §2.4 asks for a second, systems use a fifth of it).
 const UNSEEN_TIMEOUT: u64 = 200_000_000;
 /// Packets that may have been lost before the capture; a larger step of the identification says nothing.
 const MOST_UNSEEN: u16 = 0x2000;
@@ -81,8 +81,8 @@ impl Stream {
         }
     }
 
-    /// Returns how long the sender was silent when it has sent before, and lost, what the capture shows for the first time: all
-    /// that passed was acknowledged, and identifications were used up behind its back. A timer ended that silence.
+    /// Returns how long the sender was silent if data that is new to the capture was sent before, and lost: all captured data was
+    /// acknowledged, and identifications are missing. A timer ended that silence.
     fn unseen_timeout(&mut self, at: u64, segment: &Segment, start: u64, delay: Option<u64>) -> Option<u64> {
         let silence = at.saturating_sub(self.last_sent_at.max(self.last_ack_at.saturating_add(delay.unwrap_or(0))));
         if silence < UNSEEN_TIMEOUT || start != self.max_end || self.una != self.max_end || self.last_id == 0 {
@@ -130,7 +130,7 @@ impl Stream {
         self.window.used(end, self.una);
     }
 
-    /// Bytes below the end: late, or sent again. How long a timer was waited for, when one made the sender send them.
+    /// Handles bytes below the end: late, or retransmitted. Returns how long a timer waited, if one made the sender send them.
     #[inline(never)]
     fn on_old(&mut self, at: u64, segment: &Segment, start: u64, end: u64, delay: Option<u64>) -> Option<u64> {
         let end = end.min(self.max_end);
@@ -147,7 +147,7 @@ impl Stream {
                 } else {
                     (since_sent, piece.retransmits) = (elapsed, 1);
                 }
-                // Its place is that of its arrival here: what is overtaken behind this point is judged by that.
+                // Its position is that of its arrival here: overtaking after this point is judged by that.
                 (piece.fate, piece.order) = (Fate::Flying, self.order);
             } else {
                 since_sent = at.saturating_sub(piece.last_sent);
@@ -157,7 +157,7 @@ impl Stream {
             piece.last_sent = at;
         });
         if late.is_none() && (again > 0 || end <= self.una) && self.is_overtaken(segment) {
-            // Its retransmission, sent later, came first.
+            // Its retransmission, sent later, arrived first.
             self.counts.already_acknowledged += u64::from(end <= self.una);
             self.before_capture.note(0, since_sent);
             return None;
@@ -179,13 +179,13 @@ impl Stream {
         self.judge(at, start, end, since_sent, delay.unwrap_or(0))
     }
 
-    /// Returns whether the sender's clock says that this was sent before something that passed already (RFC 7323 §3.2).
+    /// Returns whether the sender's clock shows that this was sent before an earlier captured segment (RFC 7323 §3.2).
     fn is_overtaken(&self, segment: &Segment) -> bool {
         let stamp = segment.tcp.options.timestamps.map(|stamps| stamps.tsval);
         matches!((self.newest_stamp, stamp), (Some(newest), Some(stamp)) if rtt::is_after(newest, stamp))
     }
 
-    /// Files a retransmission under its cause.
+    /// Counts a retransmission under its cause.
     fn judge(&mut self, at: u64, start: u64, end: u64, since_sent: u64, delay: u64) -> Option<u64> {
         let heard = self.last_ack_at.saturating_add(delay).max(self.last_sent_at).min(at);
         let silence = at - heard;

@@ -1,4 +1,4 @@
-//! Stories of a few packets, and what is counted of them.
+//! Short packet sequences, and the resulting counts.
 
 use crate::capture::flow::{Flow, Interface};
 use crate::capture::reordering::Extent;
@@ -195,7 +195,7 @@ fn numbers_of_no_window_change_nothing() {
     assert_eq!((counts(&flow).strange, flow.streams[0].delivered()), (2, 10_000));
 }
 
-/// A request and its answer, and two minutes later the next: what the client's bare ACK said is echoed by the next answer.
+/// A request and its answer, and two minutes later the next: the next answer echoes the client's bare ACK.
 #[test]
 fn an_echo_that_waited_for_the_application_is_no_round_trip() {
     let mut flow = opened([Some(7), Some(7)]);

@@ -1,21 +1,21 @@
-//! Connections of which nothing can be said but why: refused, never answered, seen in one direction, or too short; and captures
-//! that lost packets, whose other findings are to be read with that in mind.
+//! Connections that cannot be analysed: refused, never answered, seen in one direction, or too short; and captures that lost
+//! packets, which weakens their other findings.
 
 use super::case::Case;
 use super::finding::Finding;
 use crate::capture::flow::Flow;
 use crate::capture::quantities::several;
 
-/// Part of the bytes, per cent, that may be missing without a word: a capture begins and ends somewhere.
+/// Part of the bytes, per cent, that may be missing without a note: a capture begins and ends at some point.
 const MISSING_PCT: f64 = 0.5;
-/// Fewer segments fit into a first flight (RFC 6928), which reveals nothing of what follows.
+/// Fewer segments fit into a first flight (RFC 6928), which shows nothing of later behaviour.
 const FIRST_FLIGHT: u64 = 10;
 /// Segments, mostly with silence between them, from which that can be inferred.
 const PAUSES: u64 = 3;
 /// A connection of few bytes in many segments is a dialogue, whose pauses can be recognised.
 const DIALOGUE: u64 = 20;
 
-/// Returns the one finding that stands instead of all others.
+/// Returns the one finding that replaces all others.
 pub(super) fn instead(case: &Case) -> Option<Finding> {
     refused(case).or_else(|| one_sided(case)).or_else(|| too_little(case))
 }
@@ -67,7 +67,7 @@ fn too_little(case: &Case) -> Option<Finding> {
     Some(case.finding("too_little", case.whole_ms, says, &[("bytes", bytes as f64)]))
 }
 
-/// The receiver acknowledged what the capture does not show.
+/// Finds that the receiver acknowledged data that the capture does not show.
 pub(super) fn capture_lost(case: &Case) -> Option<Finding> {
     let [unseen, seen] = case
         .report

@@ -5,7 +5,7 @@ use crate::capture::diagnosis::Diagnosis;
 use crate::capture::flow::Flow;
 use crate::capture::report::{DirectionReport, FlowReport};
 
-/// What the sentences are made of.
+/// The input of the sentences.
 pub(super) struct Case<'a> {
     pub flow: &'a Flow,
     pub side: usize,
@@ -29,7 +29,7 @@ impl Case<'_> {
         Finding { limit, confidence: "high", cost_ms, cost_pct, says, evidence: evidence.iter().copied().collect() }
     }
 
-    /// Too short to speak of: below a hundredth of the transfer.
+    /// Returns whether a cost is too small to mention: below a hundredth of the transfer.
     pub fn is_nothing(&self, cost_ms: f64) -> bool {
         cost_ms < self.whole_ms / 100.0
     }

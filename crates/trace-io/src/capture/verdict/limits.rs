@@ -4,11 +4,11 @@ use super::case::Case;
 use super::finding::Finding;
 use crate::capture::quantities::{ms, rate, several, size, time, times};
 
-/// A queue that stands this long is felt by everybody else on the path.
+/// A queue of this length affects everyone else on the path.
 const BUFFERBLOAT: u64 = 50_000_000;
-/// A receiver whose window stays below this, per cent of what it was, has unread data in it.
+/// A receiver whose window stays below this, per cent of its maximum, holds unread data.
 const STAYS_BELOW_PCT: u64 = 75;
-/// Retransmissions of which this part was needless are not losses.
+/// If this fraction of the retransmissions was needless, they do not count as losses.
 const NEEDLESS: f64 = 0.4;
 
 pub(super) fn window(case: &Case) -> Option<Finding> {
@@ -17,7 +17,7 @@ pub(super) fn window(case: &Case) -> Option<Finding> {
     if case.is_nothing(cost) || reads_slowly(case) {
         return None;
     }
-    // In the books the window limits from the segment on that no longer fits; here from nine tenths on.
+    // In the counts the window limits from the first segment that does not fit; here from nine tenths on.
     let seen = window.max_in_flight_bytes.min(window.max_bytes);
     let limiting = if window.limiting_bytes > 0 { window.limiting_bytes } else { seen };
     let rtt_ms = case.rtt_ms();
@@ -43,7 +43,7 @@ pub(super) fn window(case: &Case) -> Option<Finding> {
     Some(case.finding("receive_window", cost, says, &evidence))
 }
 
-/// The window closes, or most of it is taken by what the application has not read.
+/// Returns whether the window closes, or unread data takes most of it.
 fn reads_slowly(case: &Case) -> bool {
     let (window, diagnosis) = (&case.way.window, case.diagnosis);
     let closed = diagnosis.window_closed * 10 >= diagnosis.window && window.zero_windows > 0;
@@ -107,7 +107,7 @@ pub(super) fn timeouts(case: &Case) -> Option<Finding> {
     Some(case.finding("timeouts", cost, says, &evidence))
 }
 
-/// Whether most of what was sent again had arrived.
+/// Returns whether most retransmitted data had already arrived.
 pub(super) fn is_needless(case: &Case) -> bool {
     case.way.spurious_by_dsack as f64 >= NEEDLESS * case.way.retransmissions.max(1) as f64
 }
@@ -210,10 +210,10 @@ pub(super) fn handshake(case: &Case) -> Option<Finding> {
     Some(case.finding("handshake", ms(took), says, &evidence))
 }
 
-/// Nothing explains most of the time.
+/// Reports that no limit explains most of the time.
 pub(super) fn undetermined(case: &Case) -> Finding {
     let (cost, window) = (ms(case.diagnosis.undetermined), &case.way.window);
-    let guess = if window.scale_is_guessed { ", as far as its scale can be told" } else { "" };
+    let guess = if window.scale_is_guessed { ", as far as its scale is known" } else { "" };
     let says = format!(
         "the packets do not tell what limits this transfer: at most {} were in flight of a window of {}{guess}",
         size(window.max_in_flight_bytes),

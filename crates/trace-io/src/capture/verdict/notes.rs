@@ -1,11 +1,11 @@
-//! What belongs to other findings' time, or costs none: needless and lost retransmissions, options that are off.
+//! Facts within the time of other findings, or without a cost: needless and lost retransmissions, disabled options.
 
 use super::case::Case;
 use super::finding::Finding;
 use super::limits::is_needless;
 use crate::capture::quantities::{ms, several, time};
 
-/// Its time lies within that of losses and timeouts, so it never is a finding of its own.
+/// Its time lies within that of losses and timeouts, so it is never a separate finding.
 pub(super) const LOST_RETRANSMISSIONS: &str = "lost_retransmissions";
 
 pub(super) fn spurious(case: &Case) -> Option<Finding> {
@@ -23,7 +23,7 @@ pub(super) fn spurious(case: &Case) -> Option<Finding> {
     if proved >= 10 && late_share >= 0.25 {
         says += ", the sender does not adapt";
     }
-    // What losses cost is theirs unless most retransmissions were needless.
+    // The cost belongs to losses unless most retransmissions were needless.
     let cost = if is_needless(case) { ms(case.diagnosis.losses) } else { 0.0 };
     let evidence = [
         ("spurious_by_dsack", proved as f64),

@@ -1,4 +1,4 @@
-//! Stories of a few packets, and the sentences about them.
+//! Short packet sequences, and the sentences about them.
 
 use super::super::flow::{Flow, Interface};
 use super::super::report::FlowReport;
@@ -21,7 +21,7 @@ fn says(flow: Flow) -> Vec<String> {
     verdict(flow).into_iter().map(|finding| finding.says).collect()
 }
 
-/// A window's worth of segments each 100 ms.
+/// A full window of segments per 100 ms.
 fn rounds(shifts: [Option<u8>; 2], field: u16, per_round: u32) -> Flow {
     let mut flow = opened(shifts);
     let mut sent = 0;

@@ -182,7 +182,7 @@ fn element() -> impl Strategy<Value = Element> {
 }
 
 impl Element {
-    /// The bytes, and what they do to the meaning. Every option but NOP carries its length (RFC 9293 MUST-68).
+    /// Returns the bytes, and applies the option to the meaning. Every option except NOP has a length (RFC 9293 MUST-68).
     fn encode(&self, meaning: &mut Options) -> Vec<u8> {
         let (kind, body) = match self {
             Self::Nop => return vec![1],

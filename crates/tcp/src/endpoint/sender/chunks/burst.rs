@@ -1,8 +1,8 @@
-//! How much of the oldest chunk leaves, and when: bursts as large as a round trip lets ACKs clock them, no more than half the
-//! congestion window in one, and none that the next ACK would let be larger.
+//! How much of the oldest chunk leaves, and when: bursts as large as the ACK clock of a round trip supports, at most half the
+//! congestion window in one, and none that the next ACK would enlarge.
 //!
-//! RFC 9293 leaves this open. The rules are those that senders with segmentation offload have come to share; they decide
-//! only when data leaves that the windows would permit. Pure: everything it needs to know is in [`View`].
+//! RFC 9293 leaves this open. The rules are those common to senders with segmentation offload; they decide only when data leaves
+//! that the windows would permit. A pure function: all its input is in [`View`].
 
 use super::store::{Chunk, SmallRule, Tail};
 use crate::config::ChunksConfig;
@@ -18,18 +18,18 @@ pub(in crate::endpoint) enum Scope {
     All,
 }
 
-/// Where the oldest chunk stands.
+/// The position of the oldest chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::endpoint) enum Place {
     /// Another one is behind it.
     Middle,
-    /// It is the last; later writes may add to it.
+    /// It is the last one; later writes may add to it.
     Last,
-    /// It is the last, and the FIN is behind it.
+    /// It is the last one, and the FIN follows.
     BeforeFin,
 }
 
-/// What is known when a burst is to be released.
+/// The input for the release of a burst.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::endpoint) struct View {
     /// The oldest chunk.
@@ -37,15 +37,15 @@ pub(in crate::endpoint) struct View {
     pub place: Place,
     /// Payload bytes of a full segment.
     pub size: Bytes,
-    /// The congestion window, and how much of it is free; in full segments.
+    /// The congestion window, and its free part; in full segments.
     pub cwnd_segments: u32,
     pub free_segments: u32,
     /// Most segments of a burst.
     pub max_segments: u32,
-    /// The peer's window, and how much of it lies beyond what was released.
+    /// The peer's window, and the part of it beyond released data.
     pub snd_wnd: Bytes,
     pub usable: Bytes,
-    /// What is done with a small segment, and whether something, or something small, is outstanding.
+    /// How to treat a small segment, and whether any data, or a small segment, is outstanding.
     pub rule: SmallRule,
     pub outstanding: Outstanding,
     pub scope: Scope,
@@ -55,18 +55,18 @@ pub(in crate::endpoint) struct View {
 /// Whether waiting for the next ACK is worthwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::endpoint) enum Wait {
-    /// Nothing is in flight, the last transmission was long ago, or losses are being repaired.
+    /// No: nothing is in flight, the last transmission was long ago, or losses are being repaired.
     Never,
-    /// The next ACK is expected after this time, if not overdue, on a path with this smoothed round trip.
+    /// The next ACK is expected after this time, unless overdue, on a path with this smoothed round trip.
     Ack { expected_in: Duration, srtt: Duration },
 }
 
-/// What becomes of the oldest chunk.
+/// The decision about the oldest chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::endpoint) enum Verdict {
-    /// So many bytes leave as one burst.
+    /// This many bytes leave as one burst.
     Send(Bytes),
-    /// Nothing leaves, because of this.
+    /// Nothing leaves, for this reason.
     Hold(Hold),
 }
 
@@ -83,7 +83,7 @@ pub(in crate::endpoint) enum Hold {
     Deferred(By),
 }
 
-/// What keeps a burst from being larger.
+/// The limit that keeps a burst from being larger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::endpoint) enum By {
     Cwnd,
@@ -91,11 +91,11 @@ pub(in crate::endpoint) enum By {
     Writes,
 }
 
-/// A burst waits for an ACK that is to come within this, or half a round trip.
+/// A burst waits for an ACK expected within this time, or half a round trip.
 const WORTH_WAITING: Duration = Duration::from_millis(1);
 
-/// Segments of the largest burst: what leaves in about a millisecond at the rate of `cwnd` bytes each `srtt`, scaled by
-/// `percent`, and more on a path with little delay.
+/// Returns the segments of the largest burst: what leaves in about a millisecond at the rate of `cwnd` bytes per `srtt`, scaled
+/// by `percent`, and more on a path with little delay.
 pub(in crate::endpoint) fn max_segments(
     cfg: &ChunksConfig,
     cwnd: Bytes,
@@ -104,7 +104,7 @@ pub(in crate::endpoint) fn max_segments(
     srtt: Option<Duration>,
     min_rtt: Option<Duration>,
 ) -> u32 {
-    // 2^10 microseconds to the millisecond is as near as deployed senders come.
+    // Deployed senders approximate the millisecond by 2^10 microseconds.
     let paced = srtt.map_or(u64::MAX, |srtt| {
         let scaled = u64::from(cwnd) * percent * 10_000;
         scaled.checked_div(srtt.as_micros()).map_or(u64::MAX, |rate| rate >> 10)
@@ -116,13 +116,13 @@ pub(in crate::endpoint) fn max_segments(
 }
 
 impl View {
-    /// Segments that may leave in one burst.
+    /// Returns the number of segments that may leave in one burst.
     pub fn quota(&self) -> u32 {
-        // Two bursts a window at least, so that one can be acknowledged while the other is under way.
+        // At least two bursts per window, so that one can be acknowledged while the other is in flight.
         self.free_segments.min((self.cwnd_segments / 2).max(1)).min(self.max_segments)
     }
 
-    /// What becomes of the oldest chunk, which was refilled already.
+    /// Decides about the oldest chunk, which was already refilled.
     pub fn decide(&self, cfg: &ChunksConfig) -> Verdict {
         let quota = self.quota();
         if quota == 0 {
@@ -147,7 +147,7 @@ impl View {
         Verdict::Send(self.cut(quota))
     }
 
-    /// Whether the rule for small segments holds one back now.
+    /// Returns whether the rule for small segments holds one now.
     fn is_held(&self) -> bool {
         match self.rule {
             SmallRule::Hold => true,
@@ -157,7 +157,7 @@ impl View {
         }
     }
 
-    /// How much of a chunk of several segments leaves.
+    /// Returns how much of a chunk of several segments leaves.
     fn cut(&self, quota: u32) -> Bytes {
         let (most, len) = (quota.saturating_mul(self.size), self.head.len);
         if self.place == Place::Middle && most <= self.usable {
@@ -171,7 +171,7 @@ impl View {
         if small > 0 && self.is_held() { needed - small } else { needed }
     }
 
-    /// What would make the burst larger with the next ACK, if it is to wait for that.
+    /// Returns what would enlarge the burst with the next ACK, if it should wait for that.
     fn deferred(&self, cfg: &ChunksConfig) -> Option<By> {
         let Wait::Ack { expected_in, srtt } = self.wait else { return None };
         let free = self.free_segments.saturating_mul(self.size);
@@ -183,7 +183,7 @@ impl View {
         if full || ends || limit >= window / cfg.win_divisor || late {
             None
         } else if limit > self.head.len {
-            // Only a later write could make it larger.
+            // Only a later write could enlarge it.
             (self.place == Place::Last && self.head.tail == Tail::Open).then_some(By::Writes)
         } else {
             Some(if free < self.usable { By::Cwnd } else { By::PeerWindow })

@@ -16,13 +16,13 @@ use recovery::{Episode, SegmentId, SentSegment};
 use store::{Chunk, Chunks, SmallRule};
 pub(in crate::endpoint) use store::{Chunked, Push};
 
-/// A transmission longer ago than this says that no train of bursts is under way.
+/// After a pause longer than this, no train of bursts is in progress.
 const RECENT: Duration = Duration::from_millis(1);
-/// No round trip is shorter: an ACK of what has just left is not there yet.
+/// Lower bound of a round trip: an ACK for a segment that just left cannot have arrived.
 const FINEST: Duration = Duration::from_nanos(125);
-/// Largest window half of which is not enough for a segment (RFC 9293 §3.7.1: the default segment size).
+/// Largest window whose half is too small for a segment (RFC 9293 §3.7.1: the default segment size).
 const TINY_WINDOW: Bytes = 536;
-/// Segments are not cut smaller for a peer with a tiny window.
+/// Minimum segment size for a peer with a tiny window.
 const SMALLEST: Bytes = 48;
 
 impl Sender {
@@ -48,32 +48,32 @@ impl Sender {
         chunks.fill(bytes, 0);
     }
 
-    /// `bytes`, but no more than half of the largest window the peer ever offered: more would make its window a stop and go.
+    /// Returns `bytes`, but at most half of the largest window that the peer ever offered: more would make sending stop and go.
     pub fn within_half_window(&self, bytes: Bytes) -> Bytes {
         let max_wnd = self.space.max_wnd();
         let most = if max_wnd > TINY_WINDOW { max_wnd / 2 } else { max_wnd };
         if most > 0 && bytes > most { most.max(SMALLEST) } else { bytes }
     }
 
-    /// How long a chunk becomes while full segments have `size` bytes.
+    /// Returns the target length of a chunk while full segments have `size` bytes.
     fn chunk_goal(&self, cfg: &ChunksConfig, size: Bytes) -> Bytes {
         (self.within_half_window(cfg.bytes_max) / size * size).max(size)
     }
 
-    /// Bytes of the stream before SND.NXT.
+    /// Returns the number of stream bytes before SND.NXT.
     fn sent_offset(&self) -> u64 {
         self.offset_of(self.space.nxt())
     }
 
-    /// Bytes of the stream before `seq`, which is not beyond what was written.
+    /// Returns the number of stream bytes before `seq`, which is not beyond the written data.
     fn offset_of(&self, seq: SeqNum) -> u64 {
-        // The SYN has a number but no place in the stream.
+        // The SYN has a sequence number but no place in the stream.
         let una = self.space.una().max(self.space.iss() + 1);
         let seq = seq.min(una + self.buffer.len()).max(una);
         self.buffer.start_offset() + u64::from(seq.distance_from(una))
     }
 
-    /// Where the burst ends that `seq` belongs to.
+    /// Returns the end of the burst to which `seq` belongs.
     fn burst_of(&self, seq: SeqNum) -> Option<u64> {
         self.chunks()?.burst_end(self.offset_of(seq))
     }
@@ -89,7 +89,7 @@ impl Sender {
         self.chunks().map_or(0, |chunks| chunks.segments_behind(self.sent_offset(), self.space.smss()))
     }
 
-    /// How a small segment at the end of what was written is treated, by the settings.
+    /// Returns how the settings treat a small segment at the end of the written data.
     fn small_rule(&self, send: &SendConfig, urgent: bool) -> SmallRule {
         match (send.cork, send.nagle) {
             _ if self.chunks().is_some_and(|chunks| chunks.urged) || urgent => SmallRule::Leave,
@@ -165,7 +165,7 @@ impl Sender {
         let end = self.chunks().and_then(|chunks| chunks.burst_end(at));
         let end = end.ok_or(view.chunk_held.unwrap_or(HeldBy::Deferred))?;
         let size = view.size;
-        // A device that cuts a frame would repeat its urgent pointer.
+        // A device that segments a frame would repeat its urgent pointer.
         let most = if view.urgent { size } else { (view.tso_max_bytes / size * size).max(size) };
         Ok(Bytes::try_from(end - at).unwrap_or(Bytes::MAX).min(most))
     }
@@ -188,7 +188,7 @@ impl Sender {
         loop {
             let Some(view) = self.chunk_view(turn, &chunks, rule, scope) else { return released };
             if (turn.probes_path)(self) {
-                // What follows is the probe's, and chunks are looked at again behind it.
+                // The following data belongs to the probe; the chunks behind it are checked again.
                 self.look_by(rule);
                 return released;
             }
@@ -196,7 +196,7 @@ impl Sender {
                 Verdict::Send(bytes) => {
                     let push = if bytes > view.size { Push::First } else { Push::No };
                     self.commit(bytes, push, view.size);
-                    // A writer may have been waiting for that.
+                    // A writer may have waited for this.
                     released.woken |= self.buffer.writer_waits() && self.make_room(turn.cfg, turn.now);
                     if scope == Scope::One {
                         return released;
@@ -212,7 +212,7 @@ impl Sender {
         }
     }
 
-    /// What is known of the oldest chunk, which takes from the next one first if it may.
+    /// Returns what is known of the oldest chunk, after filling it from the next one if allowed.
     fn chunk_view(&mut self, turn: &TurnCx<'_>, cfg: &ChunksConfig, rule: SmallRule, scope: Scope) -> Option<View> {
         let head = self.chunks()?.head()?;
         let mut view = self.view_of(turn, cfg, head, rule, scope);
@@ -269,8 +269,8 @@ impl Sender {
         }
     }
 
-    /// Segments that congestion control still lets leave. Counted in segments where the window is what limits them, as a
-    /// small one costs the path as much as a full one; an empty path always takes one.
+    /// Returns how many segments congestion control still permits. Counts segments where the window is the limit, as a small one
+    /// costs the path as much as a full one; an empty path always takes one.
     fn free_segments(&self, cfg: &Config, in_flight: u32) -> u32 {
         let (window, smss) = (self.cc.window().cwnd(), self.space.smss());
         let free = match self.rec.reduction {
@@ -293,7 +293,7 @@ impl Sender {
         }
     }
 
-    /// Everything before `end` was emitted, whoever chose it.
+    /// Notes that everything before `end` was emitted, whoever chose it.
     #[inline]
     pub fn cover_chunks(&mut self, end: SeqNum) {
         let end = self.offset_of(end);
@@ -302,7 +302,7 @@ impl Sender {
         }
     }
 
-    /// `len`, or less if a chunk or burst ends before.
+    /// Returns `len`, or less if a chunk or burst ends earlier.
     pub fn up_to_chunk_end(&self, len: Bytes) -> Bytes {
         let Some(chunks) = self.chunks() else { return len };
         let at = self.sent_offset();
@@ -324,8 +324,8 @@ impl Sender {
         })
     }
 
-    /// Segments of one burst that are sent again one after the other are a burst of their own: the last is pushed, this
-    /// time. `segment` was just booked as sent again.
+    /// Retransmitted segments of one burst that leave in sequence form a new burst: this time its last segment carries PSH.
+    /// `segment` was just recorded as retransmitted.
     pub fn train_of_chunks(&mut self, cfg: &Config, now: Instant, segment: &SentSegment) -> Train {
         if cfg.send.push != PushConfig::Writes {
             return Train::No;
@@ -338,7 +338,7 @@ impl Sender {
         if follows.is_none() {
             return Train::No;
         }
-        // The reduction's allowance does not account for this segment yet.
+        // The reduction's allowance does not include this segment yet.
         let spent = if self.rec.reduction.is_some() { end.distance_from(start) } else { 0 };
         let room = self.allowance(cfg).saturating_sub(spent);
         let goes_on = self.rec.board.next_lost().is_some_and(|next| {

@@ -5,21 +5,21 @@ use crate::config::Config;
 use base::Instant;
 
 impl Sender {
-    /// Whether a chunk may be begun.
+    /// Returns whether a new chunk may start.
     pub fn has_room(&self, cfg: &Config) -> bool {
         let waits = cfg.send.notsent_lowat.is_some_and(|lowat| self.unreleased() >= lowat);
         !waits && self.queued_memory(cfg) < self.buffer.capacity()
     }
 
-    /// Segments in flight, including those that were released.
+    /// Returns the segments in flight, including those that were released.
     pub fn segments_in_flight(&self) -> u32 {
         let board = &self.rec.board;
         let departed = board.departed_bytes() / self.space.smss();
         (board.outstanding_segments() + self.planned_segments_of_chunks()).saturating_sub(departed)
     }
 
-    /// A writer waits: the buffer grows, unless the congestion window is full, and the writer is to be
-    /// woken if there is room. Returns whether it is.
+    /// Handles a waiting writer: grows the buffer unless the congestion window is full. Returns whether to wake the writer
+    /// because there is room.
     pub fn make_room(&mut self, cfg: &Config, now: Instant) -> bool {
         if self.segments_in_flight() < self.cc.window().cwnd() / self.space.smss() {
             self.grow_buffer(cfg);

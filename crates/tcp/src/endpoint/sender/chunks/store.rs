@@ -1,19 +1,20 @@
-//! The unsent part of the stream in chunks, and the bursts they left in.
+//! The unsent part of the stream in chunks, and the bursts in which they left.
 //!
-//! A chunk is what leaves together: writes fill the last unsent chunk up to a goal, a record ends one early. A burst is the
-//! front of a chunk that was released and stays known until it is acknowledged: its end may carry PSH, also when it is sent
-//! again if the chunk's did, and its memory counts. Positions are bytes since the stream began, so nothing moves when data is acknowledged.
+//! A chunk is data that leaves together: writes fill the last unsent chunk up to a target, and a record ends one early. A burst
+//! is the released front of a chunk and is kept until it is acknowledged: its end may carry PSH, also in a retransmission if the
+//! chunk's end did, and its memory counts. Positions are bytes since the stream began, so nothing moves when data is
+//! acknowledged.
 //!
-//! Kept in a box that exists only while something is unacknowledged.
+//! Kept in a box that exists only while data is unacknowledged.
 
 use base::Bytes;
 use std::collections::VecDeque;
 
-/// Whether the receiver is to hand up what it has when the end of this arrives.
+/// Whether the end of this data carries PSH.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Push {
     No,
-    /// When it leaves for the first time: a burst of several segments is.
+    /// On its first transmission only: the end of a burst of several segments does.
     First,
     Yes,
 }
@@ -26,7 +27,7 @@ pub(in crate::endpoint) enum Tail {
     Record,
 }
 
-/// How a segment smaller than the maximum at the end of what was written is treated; the more lenient, the greater.
+/// How to treat a segment smaller than the maximum at the end of the written data; ordered from strict to lenient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::endpoint) enum SmallRule {
     /// It waits.
@@ -39,7 +40,7 @@ pub(in crate::endpoint) enum SmallRule {
     Leave,
 }
 
-/// A part of what was written and has not been released.
+/// A part of the written data that has not been released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::endpoint) struct Chunk {
     pub len: Bytes,
@@ -92,20 +93,20 @@ pub(in crate::endpoint) struct Chunks {
     committed: u64,
     /// One past the last byte written.
     written: u64,
-    /// One past the last byte that was to be pushed.
+    /// One past the last byte that needs a push.
     pushed: u64,
-    /// What was written leaves without regard to Nagle's rule until a new chunk begins.
+    /// The written data ignores Nagle's rule until a new chunk begins.
     pub urged: bool,
-    /// Chunks are to be looked at with this rule when it is the turn of new data.
+    /// When new data may leave, check the chunks with this rule.
     pub due: Option<SmallRule>,
 }
 
 impl Chunks {
-    /// For a stream of which the first `at` bytes were acknowledged and no others written.
+    /// Creates the state for a stream whose first `at` bytes were acknowledged and that has no others.
     pub fn new(at: u64) -> Self {
         Self { committed: at, written: at, pushed: at, ..Self::default() }
     }
-    /// One past the last byte released.
+    /// Returns the position one past the last byte released.
     #[inline]
     pub fn committed(&self) -> u64 {
         self.committed
@@ -115,16 +116,16 @@ impl Chunks {
     pub fn head(&self) -> Option<Chunk> {
         self.unsent.front().copied()
     }
-    /// Bytes taken, this and what it holds.
+    /// Returns the bytes of memory of this struct and its contents.
     pub fn size(&self) -> usize {
         size_of_val(self) + self.bursts.capacity() * size_of::<Burst>() + self.unsent.capacity() * size_of::<Chunk>()
     }
-    /// Number of chunks that were not released in full.
+    /// Returns the number of chunks that were not released in full.
     #[inline]
     pub fn unsent(&self) -> usize {
         self.unsent.len()
     }
-    /// Chunks and bursts that take memory.
+    /// Returns the number of chunks and bursts, for their memory.
     #[inline]
     pub fn count(&self) -> Bytes {
         (self.unsent.len() + self.bursts.len()) as Bytes
@@ -132,7 +133,7 @@ impl Chunks {
     pub fn is_empty(&self) -> bool {
         self.unsent.is_empty() && self.bursts.is_empty()
     }
-    /// Bytes that the last chunk may still take when chunks have `goal` bytes; `None` when a new one has to begin.
+    /// Returns the bytes that the last chunk may still take if chunks have `goal` bytes; `None` when a new one has to begin.
     pub fn room(&self, goal: Bytes) -> Option<Bytes> {
         let last = self.unsent.back().filter(|last| last.tail == Tail::Open)?;
         goal.checked_sub(last.len).filter(|room| *room > 0)
@@ -153,24 +154,24 @@ impl Chunks {
         }
         last.len
     }
-    /// The last chunk, if there is one, is the end of a record.
+    /// Marks the end of the last chunk, if there is one, as the end of a record.
     pub fn end_record(&mut self) {
         if let Some(last) = self.unsent.back_mut() {
             last.tail = Tail::Record;
         }
     }
-    /// The last chunk, if there is one, is to be pushed.
+    /// Marks the last chunk, if there is one, for a push.
     pub fn mark_push(&mut self) {
         if let Some(last) = self.unsent.back_mut() {
             last.push = Push::Yes;
             self.pushed = self.written;
         }
     }
-    /// Whether more than `span` bytes were written since something was last pushed.
+    /// Returns whether more than `span` bytes were written since the last push.
     pub fn push_overdue(&self, span: Bytes) -> bool {
         self.written > self.pushed + u64::from(span)
     }
-    /// Moves up to `bytes` from the second chunk to the front one, unless a record ends between them.
+    /// Moves up to `bytes` from the second chunk to the first, unless a record ends between them.
     pub fn grow_head(&mut self, bytes: Bytes) {
         let (Some(&head), Some(&next)) = (self.unsent.front(), self.unsent.get(1)) else { return };
         if head.tail == Tail::Record {
@@ -201,7 +202,7 @@ impl Chunks {
         self.committed += u64::from(bytes);
         self.bursts.push_back(Burst { end: self.committed, push });
     }
-    /// Everything before `end` has been sent, whether it was released or not.
+    /// Marks everything before `end` as sent, whether or not it was released.
     pub fn cover(&mut self, end: u64) {
         while self.committed < end {
             let Some(head) = self.head() else {
@@ -212,12 +213,12 @@ impl Chunks {
             self.commit(head.len.min(left), Push::No);
         }
     }
-    /// One past the last byte of the burst that the byte at `position` belongs to.
+    /// Returns the position one past the last byte of the burst that holds `position`.
     pub fn burst_end(&self, position: u64) -> Option<u64> {
         let index = self.bursts.partition_point(|burst| burst.end <= position);
         self.bursts.get(index).map(|burst| burst.end)
     }
-    /// Segments of up to `size` bytes in the bursts behind `position`.
+    /// Returns the segments of up to `size` bytes in the bursts beyond `position`.
     pub fn segments_behind(&self, position: u64, size: Bytes) -> u32 {
         let (mut at, mut segments) = (position, 0);
         let first = self.bursts.partition_point(|burst| burst.end <= position);
@@ -227,12 +228,12 @@ impl Chunks {
         }
         segments
     }
-    /// Whether what ends before `end` carries PSH when it leaves for the first time, and again.
+    /// Returns whether data that ends at `end` carries PSH on its first transmission, and on later ones.
     pub fn push(&self, end: u64) -> Push {
         let at = self.bursts.binary_search_by_key(&end, |burst| burst.end);
         at.map_or(Push::No, |index| self.bursts[index].push)
     }
-    /// A burst that was sent again in part ends at `end` now.
+    /// Splits a burst that was retransmitted in part: it now ends at `end`.
     pub fn split_at(&mut self, end: u64) {
         let index = self.bursts.partition_point(|burst| burst.end < end);
         if self.bursts.get(index).is_none_or(|burst| burst.end != end) {
@@ -362,7 +363,7 @@ mod tests {
     }
 
     proptest! {
-        /// Chunks, bursts and what is acknowledged always add up to what was written.
+        /// Chunks, bursts and acknowledged bytes always add up to the bytes written.
         #[test]
         fn adds_up(steps in proptest::collection::vec((0u32..3_000, 0u32..3_000, 0u32..3_000, 0u32..3_000), 1..60)) {
             let mut chunks = Chunks::new(7);

@@ -48,7 +48,7 @@ impl Sender {
         (taken, released)
     }
 
-    /// A chunk became full and more is to be written: it may leave.
+    /// Handles a chunk that became full while more is to be written: it may leave.
     fn on_full_chunk(&mut self, turn: &TurnCx<'_>) -> Released {
         let half = self.space.max_wnd() / 2;
         let Some(chunks) = self.chunks_if_any() else { return Released::default() };
@@ -79,7 +79,7 @@ impl Sender {
         self.look_now(turn, rule, Scope::All)
     }
 
-    /// Looks at the chunks at once, if nothing else has to leave before them.
+    /// Checks the chunks at once if nothing else has to leave first.
     fn look_now(&mut self, turn: &TurnCx<'_>, rule: SmallRule, scope: Scope) -> Released {
         let free = turn.open && self.rec.episode() == Episode::Open && self.rec.board.lost_bytes() == 0;
         if free && !self.rec.tail.is_due() && self.cc.pacing().is_none() {

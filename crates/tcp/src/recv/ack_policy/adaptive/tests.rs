@@ -1,4 +1,4 @@
-//! The law of adaptive delays, value by value.
+//! The rules of adaptive delays, value by value.
 
 use super::*;
 use test_case::test_case;
@@ -10,7 +10,7 @@ const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// A policy of this kind and what happens around it.
+/// A policy of this kind and its surroundings.
 struct Receiver {
     config: AckConfig,
     policy: Adaptive,
@@ -37,7 +37,7 @@ impl Receiver {
         }
     }
 
-    /// One that acknowledges nothing quickly and has received a segment at the start.
+    /// A receiver that acknowledges nothing quickly and has received one segment at the start.
     fn after_the_first(quick_segments: u32) -> Self {
         let mut receiver = Self::new(quick_segments);
         receiver.arrives(0, 100);
@@ -67,7 +67,7 @@ impl Receiver {
         }
     }
 
-    /// A segment in order: the delay of its ACK in milliseconds, none while an earlier timer covers it.
+    /// Delivers a segment in order: returns the delay of its ACK in milliseconds, `None` while an earlier timer covers it.
     fn arrives(&mut self, after_ms: u64, len: Bytes) -> Option<u64> {
         self.arrives_as(after_ms, len, Arrival::InOrder)
     }
@@ -77,7 +77,7 @@ impl Receiver {
         self.policy.on_ack_sent(&mut self.owed, &self.config);
     }
 
-    /// The delayed ACK leaves when its timer fires.
+    /// Lets the delayed ACK leave when its timer fires.
     fn wait(&mut self) {
         self.now = self.armed.take().expect("a timer runs");
         assert!(self.owed.on_timer());
@@ -86,7 +86,7 @@ impl Receiver {
     }
 }
 
-/// Half a window of segments, at least two and at most as many as the profile says.
+/// Half a window of segments, at least two and at most the profile's number.
 #[test_case(16, 64_240, 1_460 => 16; "as many as the profile says")]
 #[test_case(16, 14_600, 1_460 => 5; "half a small window")]
 #[test_case(16, 1_000, 1_460 => 2; "at least two")]
@@ -125,7 +125,7 @@ fn not_while_the_window_cannot_be_offered_again() {
     assert_eq!((receiver.arrives(50, RMSS), receiver.arrives(1, RMSS)), (Some(40), None));
 }
 
-/// The delay after a second segment came that many milliseconds after the first.
+/// The delay after a second segment arrived this many milliseconds after the first.
 #[test_case(0, 40)]
 #[test_case(20, 40; "half the least delay")]
 #[test_case(30, 50; "half of the delay before, and the interval")]
@@ -150,7 +150,7 @@ fn after_a_pause_longer_than_the_timeout_segments_are_acknowledged_one_by_one_ag
     assert_eq!([next(301), next(1), next(1)], [Some(0), Some(0), Some(40)]);
 }
 
-/// With a round trip of that many milliseconds the delay doubles for each ACK that leaves by itself.
+/// With a round trip of this many milliseconds the delay doubles for each ACK that leaves alone.
 #[test_case(1_000, &[40, 80, 160, 200, 200]; "up to the longest")]
 #[test_case(100, &[40, 80, 100, 100]; "up to the round trip")]
 #[test_case(1, &[40, 40, 40]; "never less than the least")]
@@ -168,7 +168,7 @@ fn a_timer_that_runs_stays_unless_the_new_delay_is_shorter_or_it_is_about_to_fir
     let mut receiver = Receiver::after_the_first(0);
     assert_eq!(receiver.arrives(100, 10), Some(40));
     assert_eq!(receiver.arrives(20, 10), None);
-    // Ten milliseconds are left, a quarter of the delay.
+    // Ten milliseconds remain, a quarter of the delay.
     assert_eq!(receiver.arrives(10, 10), Some(0));
 }
 
@@ -198,7 +198,7 @@ fn nothing_is_a_reply_before_data_has_come() {
     assert_eq!((receiver.policy.pace(), receiver.policy.delay()), (AckPace::Quick, Duration::ZERO));
 }
 
-/// What came before the application read everything, after which it may send the ACK that waits.
+/// The data that arrived before the application read everything; reading may send the waiting ACK.
 #[test_case(&[100], true, 0 => true; "a small segment")]
 #[test_case(&[100], false, 0 => false; "not everything")]
 #[test_case(&[100], true, 1 => false; "a small segment, where replies follow")]
@@ -255,7 +255,7 @@ fn a_fin_is_acknowledged(data_before: Bytes) -> Option<u64> {
     receiver.arrives(1, 0)
 }
 
-/// An application that asks while an ACK waits for data that was read or not: does that leave, and what is the pace then?
+/// An application's request while an ACK waits for data, read or unread: does the ACK leave, and what is the pace then?
 #[test_case(AckPace::Quick, true => (true, AckPace::Quick))]
 #[test_case(AckPace::Quick, false => (false, AckPace::Quick); "quick, unread")]
 #[test_case(AckPace::QuickOnce, true => (true, AckPace::Delayed))]

@@ -1,4 +1,4 @@
-//! Bursts as functions of what is known.
+//! Bursts as functions of their input.
 
 use super::super::store::Push;
 use super::*;
@@ -13,7 +13,7 @@ const CFG: ChunksConfig = ChunksConfig {
 };
 const MS: Duration = Duration::from_millis(1);
 
-/// Ten segments free of a window of ten, a peer that takes anything, and a chunk of `len` bytes that others follow.
+/// A free window of ten segments, a peer that accepts anything, and a chunk of `len` bytes with others behind it.
 fn view(len: Bytes) -> View {
     View {
         head: Chunk { len, push: Push::No, tail: Tail::Open },
@@ -65,7 +65,7 @@ fn what_is_beyond_full_segments_waits_as_a_small_segment_does() {
     assert_eq!(View { outstanding: Outstanding::Small, ..last }.decide(&CFG), Verdict::Send(2_000));
 }
 
-/// A window of which two of ten segments are free, and an ACK that is due at once.
+/// A window with two of ten segments free, and an ACK that is due at once.
 fn nearly_full(len: Bytes) -> View {
     View { free_segments: 2, wait: Wait::Ack { expected_in: Duration::ZERO, srtt: MS * 100 }, ..view(len) }
 }
