@@ -202,7 +202,7 @@ fn test_options(flags: &[String]) -> Result<TestOptions, String> {
             "--deny" => options.deny = true,
             "--keep-going" => options.keep_going = true,
             unknown => {
-                return Err(format!("`test` has no flag `{unknown}`; right would be --ci, --deny or --keep-going"));
+                return Err(format!("`test` has no flag `{unknown}`; its flags are --ci, --deny and --keep-going"));
             }
         }
     }
@@ -280,8 +280,8 @@ mod tests {
     }
 
     #[test]
-    fn unknown_words_are_named_with_what_would_be_right() {
-        assert!(parsed("tset").unwrap_err().contains("`tset`; right would be test"));
+    fn unknown_words_are_named_beside_the_known_ones() {
+        assert!(parsed("tset").unwrap_err().contains("`tset`; the commands are test"));
         assert!(parsed("test --fast").unwrap_err().contains("`--fast`"));
         assert!(parsed("docs --write").unwrap_err().contains("`--write`"));
         assert!(parsed("compliance now").unwrap_err().contains("`compliance` knows only --check"));

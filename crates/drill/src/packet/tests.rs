@@ -69,8 +69,8 @@ fn a_packet_too_big_message_carries_its_mtu_and_a_pseudo_header_checksum() {
     assert_eq!(checksum(&[&bytes[8..40], &length, &[0, 58], message]), 0);
 }
 
-#[test_case("< icmp packet_too_big mtu 1280", false, "no ICMP type"; "a type of the other version")]
-#[test_case("< icmp unreachable nonsense", false, "no ICMP code"; "an unknown code")]
+#[test_case("< icmp packet_too_big mtu 1280", false, "not a valid ICMP type"; "a type of the other version")]
+#[test_case("< icmp unreachable nonsense", false, "not a valid ICMP code"; "an unknown code")]
 #[test_case("< icmp unreachable host_unreachable mtu 1200", false, "an MTU stands only in"; "an MTU where none belongs")]
 #[test_case("< icmp unreachable frag_needed mtu 70000", false, "16 bits"; "an MTU too large")]
 fn an_impossible_message_is_refused(text: &str, v6: bool, part: &str) {
