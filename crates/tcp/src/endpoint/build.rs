@@ -2,7 +2,7 @@
 
 use super::books::{SegmentReport, SendCause};
 use super::life::syn_deadline;
-use super::output::{Outgoing, Transmit, TxBuf};
+use super::output::{Outgoing, Then, Transmit, TxBuf};
 use super::sender::Train;
 use super::{EcnState, Endpoint, Probing, State};
 use crate::cx::Cx;
@@ -148,7 +148,7 @@ impl Endpoint {
         self.timers.stop(TimerKind::DelayedAck);
         self.ts.on_ack_sent(rcv_nxt);
         let offset = range.start.distance_from(self.snd.space.una());
-        self.put(cx, out, &repr, ecn, Transmit { header_len: 0, offset, len, gso_size }, report)
+        self.put(cx, out, &repr, ecn, Transmit { header_len: 0, offset, len, gso_size, then: Then::Poll }, report)
     }
 
     #[inline]
@@ -214,7 +214,7 @@ impl Endpoint {
         let again_at = cx.now + self.snd.rec.rto.current().duration();
         let (active, began) = (self.life.state() == State::SynSent, self.snd.rec.rto_base());
         self.arm(cx, TimerKind::Retransmit, syn_deadline(&self.cfg.retries, active, began, again_at));
-        let transmit = Transmit { header_len: 0, offset: 0, len, gso_size: None };
+        let transmit = Transmit { header_len: 0, offset: 0, len, gso_size: None, then: Then::Poll };
         let report = SegmentReport {
             retransmits: self.snd.rec.retries().max(u32::from(again)).min(255) as u8,
             ..SegmentReport::of(SendCause::Syn)
@@ -239,7 +239,7 @@ impl Endpoint {
             urgent: 0,
             options: Options { timestamps, ..Options::default() },
         };
-        let transmit = Transmit { header_len: 0, offset: 0, len: 0, gso_size: None };
+        let transmit = Transmit { header_len: 0, offset: 0, len: 0, gso_size: None, then: Then::Poll };
         self.put(cx, out, &repr, Ecn::NotEct, transmit, SegmentReport::of(SendCause::Reset))
     }
 

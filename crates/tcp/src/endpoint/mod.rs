@@ -34,6 +34,7 @@ mod urgent;
 pub use books::{FinProgress, Queues};
 pub(crate) use handshake::SynInfo;
 pub(crate) use life::{Answers, FastOpenAnswer, FastOpenNews, Predecessor};
+pub(crate) use output::Then;
 pub use output::{Transmit, TxBuf};
 pub(crate) use path::LearnedMtu;
 #[cfg(test)]

@@ -43,6 +43,17 @@ pub struct Transmit {
     pub len: Bytes,
     /// Segment size, when `len` is more than one segment.
     pub gso_size: Option<u16>,
+    /// What follows it.
+    pub(crate) then: Then,
+}
+
+/// What follows a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// Perhaps another frame: poll again.
+    Poll,
+    /// Nothing, until a call or a timer changes something: the frame left because no data could.
+    Rest,
 }
 
 /// A data segment about to be built.
@@ -107,22 +118,27 @@ impl Endpoint {
         if view.reset_due || view.syn_due || !self.may_send() {
             return;
         }
-        (view.open, view.size, view.tso_max_bytes) = (true, self.segment_size(), out.tso_max_bytes);
-        (view.urgent, view.owes_cwr) = (self.is_urgent(), self.ecn.owes_cwr());
-        self.snd.end_examination_without_data(view.size);
-        if self.snd.rec.tail.is_due() || self.snd.examining().is_some() {
-            return;
-        }
+        view.open = true;
         view.lost = self.snd.lost();
-        let new_waits = self.snd.new_waits();
-        if view.lost.is_none() && !new_waits {
+        view.new = self.snd.new_waits().then(|| self.snd.unsent());
+        if self.snd.rec.tail.is_due() || self.snd.rec.undo.is_some() {
+            view.size = self.segment_size();
+            self.snd.end_examination_without_data(view.size);
+            if self.snd.rec.tail.is_due() || self.snd.examining().is_some() {
+                return;
+            }
+        }
+        if view.lost.is_none() && view.new.is_none() {
             self.snd.on_all_sent();
             if !self.snd.has_unmarked() {
                 return;
             }
         }
+        view.size = self.segment_size();
         view.paced_until = self.snd.paced_until(&self.cfg, cx.now);
-        if view.paced_until.is_none() && view.lost.is_none() && new_waits {
+        if view.paced_until.is_none() && view.lost.is_none() && view.new.is_some() {
+            (view.tso_max_bytes, view.urgent, view.owes_cwr) =
+                (out.tso_max_bytes, self.is_urgent(), self.ecn.owes_cwr());
             self.prepare_new(cx, view);
         }
     }
@@ -145,7 +161,7 @@ impl Endpoint {
                 return;
             }
         }
-        if self.snd.unsent() == 0 {
+        if view.new == Some(0) {
             return;
         }
         if self.snd.must_prepare_new() {
@@ -227,7 +243,9 @@ impl Endpoint {
             }
             Departure::Ack => {
                 let nxt = self.snd.space.nxt();
-                self.send_segment(cx, out, SeqRange::new(nxt, nxt), Flags::NONE, SegmentReport::of(SendCause::Ack))
+                let report = SegmentReport::of(SendCause::Ack);
+                let ack = self.send_segment(cx, out, SeqRange::new(nxt, nxt), Flags::NONE, report);
+                Transmit { then: if self.rcv.owes_ack() { Then::Poll } else { Then::Rest }, ..ack }
             }
             Departure::Held(_) | Departure::Nothing => return None,
         })

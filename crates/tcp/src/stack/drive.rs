@@ -5,7 +5,7 @@ use super::listener::{Listener, is_syn};
 use super::slots::Admission;
 use super::{Held, HeldPayload, Stack, TxChecksum, reset};
 use crate::cx::{Cx, StackCx};
-use crate::endpoint::{FourTuple, Segment, State};
+use crate::endpoint::{FourTuple, Segment, State, Then};
 use crate::event::{Disposition, DropReason};
 use crate::pattern::Payload;
 use crate::turn::{Budget, ChecksumState, RxFrame, Sent, TxFrame};
@@ -23,12 +23,14 @@ impl Stack {
     pub(crate) fn handle_frame<O: Observer>(&mut self, frame: &RxFrame<'_>, obs: &mut O) {
         self.counters.frames_received += 1;
         let payload_len = frame.payload.len();
-        let (ip, tcp) = match wire::parse(frame.header, payload_len) {
-            Ok(parsed) => parsed,
+        // Borrowed, because a copy of the headers for each frame is measurable.
+        let parsed = wire::parse(frame.header, payload_len);
+        let (ip, tcp) = match &parsed {
+            Ok((ip, tcp)) => (ip, tcp),
             Err(wire::Malformed::NotTcp) if self.handle_icmp(frame, obs) => return,
             Err(reason) => {
                 self.counters.malformed += 1;
-                self.counters.last_malformed = Some(reason);
+                self.counters.last_malformed = Some(*reason);
                 return;
             }
         };
@@ -41,10 +43,10 @@ impl Stack {
             return;
         }
         let tuple = FourTuple { remote_port: tcp.src_port, local_port: tcp.dst_port, remote: ip.src, local: ip.dst };
-        let segment = Segment { repr: tcp, payload: frame.payload, ecn: ip.ecn };
+        let segment = Segment { repr: *tcp, payload: frame.payload, ecn: ip.ecn };
         match self.slots.find(&tuple) {
-            Some(index) => self.handle_segment(index, frame.at, &ip, &segment, obs),
-            None => self.handle_stranger(tuple, frame.at, &ip, &segment, obs),
+            Some(index) => self.handle_segment(index, frame.at, ip, &segment, obs),
+            None => self.handle_stranger(tuple, frame.at, ip, &segment, obs),
         }
         if self.budget.exceeded() {
             self.relieve(frame.at, obs);
@@ -220,6 +222,9 @@ impl Stack {
                 return (sent, true);
             }
             self.counters.frames_sent += 1;
+            if transmit.then == Then::Rest {
+                return (sent + 1, false);
+            }
         }
         (burst, true)
     }

@@ -12,17 +12,20 @@ impl Sender {
     /// Handles the moment when nothing more can leave: was the window used, is there room? Returns whether to wake a writer.
     #[inline]
     pub fn on_held(&mut self, cfg: &Config, now: Instant) -> bool {
-        let (window, smss) = (self.cc.window(), self.space.smss());
-        let used = self.usage.on_held(|| Standing {
-            now,
-            una: self.space.una(),
-            nxt: self.space.nxt(),
-            outstanding: self.rec.board.len() as u32,
-            in_flight: self.rec.board.outstanding_segments(),
-            cwnd: window.cwnd() / smss,
-            in_slow_start: window.in_slow_start(),
-            rto: self.rec.rto.current().duration(),
-        });
+        let standing = || {
+            let window = self.cc.window();
+            Standing {
+                now,
+                una: self.space.una(),
+                nxt: self.space.nxt(),
+                outstanding: self.rec.board.len() as u32,
+                in_flight: self.rec.board.outstanding_segments(),
+                cwnd: window.cwnd() / self.space.smss(),
+                in_slow_start: window.in_slow_start(),
+                rto: self.rec.rto.current().duration(),
+            }
+        };
+        let used = self.usage.on_held(standing);
         if let Some(used) = used.filter(|_| cfg.cc.idle_restart == IdleRestart::HalvePerRto) {
             self.on_unused(cfg, now, used);
         }

@@ -102,6 +102,8 @@ pub(crate) struct View {
     pub owes_cwr: bool,
     /// The lost segment whose turn it is, and its bytes.
     pub lost: Option<(SegmentId, Bytes)>,
+    /// Bytes that were written and have not left, if new data or a FIN waits; a FIN alone has none.
+    pub new: Option<Bytes>,
     pub paced_until: Option<Instant>,
     pub marks_until: Option<Instant>,
     pub(in crate::endpoint) mtu_probe: ProbeNow,
@@ -121,6 +123,7 @@ impl View {
             urgent: false,
             owes_cwr: false,
             lost: None,
+            new: None,
             paced_until: None,
             marks_until: None,
             mtu_probe: ProbeNow::No,
@@ -194,7 +197,7 @@ impl Sender {
                 _ => Departure::Held(HeldBy::Frto),
             };
         }
-        if view.lost.is_none() && !self.new_waits() && !self.has_unmarked() {
+        if view.lost.is_none() && view.new.is_none() && !self.has_unmarked() {
             return self.nothing_waits();
         }
         if let Some(until) = view.paced_until {
@@ -234,9 +237,9 @@ impl Sender {
     /// Sends new data, or the FIN behind it.
     #[inline(always)]
     fn next_new(&self, cfg: &Config, view: &View) -> Departure {
-        if !self.new_waits() {
+        let Some(unsent) = view.new else {
             return self.nothing_waits();
-        }
+        };
         if let Some(until) = view.marks_until {
             return Departure::Held(HeldBy::Ecn(until));
         }
@@ -245,7 +248,7 @@ impl Sender {
             ProbeNow::Wait if self.planned() == 0 => return Departure::Held(HeldBy::MtuSearch),
             _ => {}
         }
-        let (unsent, fin_waits) = (self.unsent(), self.space.side() == SendSide::FinQueued);
+        let fin_waits = self.space.side() == SendSide::FinQueued;
         if unsent == 0 && self.fin_has_to_wait(&cfg.send) {
             return Departure::Held(HeldBy::PeerWindow);
         }

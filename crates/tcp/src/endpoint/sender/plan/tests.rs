@@ -117,6 +117,7 @@ impl Case {
     }
     fn leaves(&mut self) -> Departure {
         self.view.lost = self.snd.lost();
+        self.view.new = self.snd.new_waits().then(|| self.snd.unsent());
         match self.snd.next(&self.cfg, &self.view) {
             held @ (Departure::Held(_) | Departure::Nothing) => match self.snd.next_bare(self.ack_due) {
                 Departure::Nothing => held,
