@@ -103,7 +103,7 @@ impl Endpoint {
             emit_probe_answer(cx, outcome);
         }
         // If the window is as closed as before, the next empty probe waits from now on.
-        let waits = self.snd.waits_with_empty_probe(&self.cfg.send);
+        let waits = self.snd.waits_with_empty_probe();
         if self.stop_probing_if_opened(cx.now, wnd_before) || waits {
             self.arm_loss_timer(cx);
         }
@@ -120,7 +120,7 @@ impl Endpoint {
             return false;
         }
         let size = self.segment_size();
-        let opened = self.snd.stop_probing_if_opened(&self.cfg.send, now, wnd_before, size);
+        let opened = self.snd.stop_probing_if_opened(now, wnd_before, size);
         if opened && let Some(extras) = self.extras.as_deref_mut() {
             extras.silence.on_progress();
         }

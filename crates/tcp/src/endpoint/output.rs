@@ -303,7 +303,7 @@ impl Endpoint {
     }
 
     fn send_window_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, ask: Ask) -> Transmit {
-        self.snd.on_window_probe(&self.cfg.send, ask);
+        self.snd.on_window_probe(ask);
         let transmit = match ask {
             Ask::Empty => {
                 self.arm_loss_timer(cx);

@@ -2,7 +2,7 @@
 //! detector are told.
 
 use super::Sender;
-use crate::config::{Config, SendConfig, ValidConfig, WindowProbe, WindowShrinking};
+use crate::config::{Config, SendConfig, ValidConfig, WindowShrinking};
 use crate::endpoint::{Probing, Segment};
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use cc::{AckSample, CcNote, EpisodeKind, GrowthCount};
@@ -139,41 +139,6 @@ impl Sender {
         let late = d.batch.iter().find(|s| s.retransmits == 0).filter(|s| s.start.before(fack))?;
         let fack = self.rec.board.highest_sacked().unwrap_or(fack).max(fack);
         Some(Overtaken { extent: fack.distance_from(late.start), fack, end: late.xmit.end })
-    }
-
-    /// Whether an empty probe of the peer's window waits for its turn: an answer makes it wait anew.
-    pub fn waits_with_empty_probe(&self, send: &SendConfig) -> bool {
-        matches!(self.rec.probing(), Probing::Waiting(_))
-            && self.rec.board.is_empty()
-            && send.window_probe == WindowProbe::Empty
-    }
-
-    /// Where probes are empty, a window too narrow for the next segment counts as closed, and probes continue unchanged.
-    fn is_still_too_narrow(&self, send: &SendConfig, size: Bytes) -> bool {
-        let unsent = self.data_end().distance_from(self.space.nxt());
-        send.window_probe == WindowProbe::Empty && self.space.wnd() < unsent.min(size)
-    }
-
-    //= specs/rfc9293.md#windows
-    //# A window that the peer takes back does not harm the connection.
-    /// The peer's window grew while the persist timer stood in for news of it: the timer watches over the flight again,
-    /// and what a probe carried beyond a closed window is due at once, without blame. Returns whether that is so; `size` is that
-    /// of a full segment.
-    pub fn stop_probing_if_opened(&mut self, send: &SendConfig, now: Instant, wnd_before: Bytes, size: Bytes) -> bool {
-        if self.space.wnd() <= wnd_before || self.is_still_too_narrow(send, size) {
-            return false;
-        }
-        self.rec.set_probing(Probing::Idle);
-        self.rec.forget_retries();
-        self.rec.restart_rto(now);
-        if wnd_before == 0
-            && let Some(probe) = self.rec.board.oldest_sent()
-        {
-            self.rec.board.mark_lost(probe.id);
-            self.rec.board.clear_lost_log();
-            self.rec.force(true);
-        }
-        true
     }
 
     //= specs/rfc5681.md#fast-retransmit-and-fast-recovery

@@ -2,7 +2,7 @@
 //! sends nothing.
 
 use super::Sender;
-use crate::config::{Config, NagleConfig, SendConfig, WindowProbe};
+use crate::config::{Config, NagleConfig, SendConfig};
 use crate::endpoint::SendSide;
 use crate::send::nagle::{SmallSegment, Takes};
 use base::{Bytes, Instant, SeqNum};
@@ -62,12 +62,6 @@ impl Sender {
         let outstanding = self.space.outstanding(self.space.nxt());
         let nagle = if urgent { NagleConfig::Off } else { send.nagle };
         SmallSegment { len, takes_all, outstanding, max_wnd: self.space.max_wnd() }.may_leave(nagle)
-    }
-
-    /// Returns whether a closed window holds the FIN, which has a sequence number. Where probes carry bytes, a FIN can be the
-    /// probe.
-    pub fn fin_has_to_wait(&self, send: &SendConfig) -> bool {
-        self.space.usable() == 0 && send.window_probe == WindowProbe::Empty
     }
 
     /// RFC 6675 NextSeg rules 3 and 4, for detectors that use them: returns whether there are holes not known to be lost.

@@ -1,12 +1,12 @@
 //! When the timers that cover the flight fire (RFC 6298, RFC 8985 §7 and §8, RFC 9293 §3.8.6.1). Decides only, and arms none.
 
 use super::Sender;
-use crate::config::{Config, WindowProbe};
+use crate::config::Config;
 use crate::endpoint::Probing;
 use crate::endpoint::life::UserTimeout;
 use crate::options::Negotiated;
 use crate::timers::TimerKind;
-use base::{Duration, Instant};
+use base::Instant;
 use recovery::tlp::FlightOf;
 
 /// The timers' inputs beyond the sender's own state.
@@ -75,20 +75,5 @@ impl Sender {
         let flight =
             if self.space.flight_size() <= self.space.smss() { FlightOf::OneSegment } else { FlightOf::Several };
         Some(config.due(newest, self.rec.rto_base(), self.rec.rtt.srtt(), flight).min(self.rto_at()))
-    }
-
-    //= specs/rfc9293.md#windows
-    //# The first probe leaves after one timeout, and the interval grows exponentially.
-    /// Returns how long the persist timer waits after this many probes.
-    pub fn persist_interval(&self, cfg: &Config, probes: u32) -> Duration {
-        let unsent = self.data_end().distance_from(self.space.nxt());
-        // What the window takes and something else holds, such as an order for more, waits for a timeout.
-        let taken = unsent > 0 && self.space.usable() >= unsent.min(self.full_size());
-        // A probe that carries bytes uses what a narrow window takes, and the silly-window rules set its time.
-        if self.space.wnd() > 0 && !taken && cfg.send.window_probe == WindowProbe::Byte {
-            return cfg.send.sws_override;
-        }
-        let doubled = self.rec.rto.current().duration().scale(1 << probes.min(16), 1);
-        doubled.min(cfg.send.persist_max)
     }
 }

@@ -11,6 +11,7 @@ mod episode;
 mod loss_timer;
 mod plan;
 mod prepare;
+mod prober;
 mod record;
 mod recovery_side;
 mod room;
@@ -29,9 +30,8 @@ pub(super) use round_trip::RttCx;
 pub(super) use segmenter::{Released, Train, TurnCx};
 pub use source::{Boundary, Source};
 
-use super::state::Probing;
 use crate::config::SegmenterConfig; // variant: chunks
-use crate::config::{Config, CorkConfig, NagleConfig, SendConfig, ValidConfig};
+use crate::config::{Config, CorkConfig, NagleConfig, SendConfig, ValidConfig, WindowProbe};
 use crate::send::{CwndUsage, Pacer, SendBuffer};
 use base::{Instant, SeqNum};
 use cc::CongestionControl;
@@ -82,6 +82,7 @@ pub(crate) struct Sender {
     /// Present if the controller paces.
     pub(super) pacer: Option<Box<Pacer>>,
     segmenter: Segmenter,
+    window_probe: WindowProbe,
     chunked: Chunked, // variant: chunks
 }
 
@@ -97,6 +98,7 @@ impl Sender {
             usage: CwndUsage::new(cfg.cc.validation, first, now),
             pacer: None,
             segmenter: Segmenter::BySegment,
+            window_probe: cfg.send.window_probe,
             chunked: Chunked::default(), // variant: chunks
         }
     }
@@ -109,6 +111,7 @@ impl Sender {
     /// Settings have changed to those of `cfg`. Returns whether a writer that waits may go on.
     pub fn reconfigure(&mut self, before: &SendConfig, cfg: &Config, urgent: bool) -> bool {
         let send = &cfg.send;
+        self.window_probe = send.window_probe;
         if (send.buffer, send.growth) != (before.buffer, before.growth) {
             self.buffer.set_capacity(send.buffer);
         }
@@ -120,16 +123,6 @@ impl Sender {
             self.look_again(send, urgent);
         }
         self.buffer.writer_waits() && self.wake_writer(cfg)
-    }
-
-    /// New data waits for the peer's window, or for more of itself. Where nothing is in flight that could bring news, the
-    /// persist timer has to. Returns whether it is to start.
-    pub fn wait_for_window(&mut self, early: bool) -> bool {
-        let starts = self.rec.board.is_empty() && self.rec.probing() == Probing::Idle && !early;
-        if starts {
-            self.rec.set_probing(Probing::Waiting(0));
-        }
-        starts
     }
 
     /// Frees every buffer: no more data is sent.

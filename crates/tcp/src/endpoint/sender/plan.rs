@@ -2,7 +2,7 @@
 //! follows from a departure is applied after it. So "what would leave now?" has an answer that a table of tests can check.
 
 use super::Sender;
-use crate::config::{Config, WindowProbe};
+use crate::config::Config;
 use crate::endpoint::path::ProbeNow;
 use crate::endpoint::{Probing, SendSide};
 use base::{Bytes, Instant, SeqNum};
@@ -148,7 +148,7 @@ impl Sender {
         let data = if self.rec.tail.is_due() { self.next_tail_probe(view.size) } else { self.next_data(cfg, view) };
         if matches!(self.rec.probing(), Probing::Due(_))
             && matches!(data, Departure::Held(_) | Departure::Nothing)
-            && let Some(ask) = self.next_window_probe(cfg, view.size)
+            && let Some(ask) = self.next_window_probe(view.size)
         {
             return Departure::WindowProbe(ask);
         }
@@ -249,7 +249,7 @@ impl Sender {
             _ => {}
         }
         let fin_waits = self.space.side() == SendSide::FinQueued;
-        if unsent == 0 && self.fin_has_to_wait(&cfg.send) {
+        if unsent == 0 && self.fin_has_to_wait() {
             return Departure::Held(HeldBy::PeerWindow);
         }
         let cut = if unsent == 0 { Ok(0) } else { self.next_len(cfg, view, unsent) };
@@ -304,11 +304,11 @@ impl Sender {
         hole.or_else(|| self.rec.board.rescue().map(|last| Departure::Rescue(last.id)))
     }
 
-    /// RFC 9293 §3.8.6.1: one byte beyond the closed window, or, when the silly-window rules held something back, as much
-    /// as the window takes.
+    /// RFC 9293 §3.8.6.1: one byte beyond the closed window, or, if the silly-window rules held data back, as much as the window
+    /// takes; where probes are empty, nothing beyond a closed window.
     #[cold]
-    fn next_window_probe(&self, cfg: &Config, size: Bytes) -> Option<Ask> {
-        let empty = cfg.send.window_probe == WindowProbe::Empty;
+    fn next_window_probe(&self, size: Bytes) -> Option<Ask> {
+        let empty = self.probes_are_empty();
         let unsent = self.unsent();
         if !self.new_waits() || (unsent == 0 && !empty) {
             return None;

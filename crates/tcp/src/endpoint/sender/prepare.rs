@@ -1,9 +1,7 @@
 //! What changes in the sender before it is decided what leaves, and once that is decided ([`super::plan`] decides).
 
 use super::Sender;
-use super::plan::Ask;
-use crate::config::{SendConfig, WindowProbe};
-use crate::endpoint::{Probing, SendSide};
+use crate::endpoint::SendSide;
 use base::Bytes;
 use recovery::SegmentId;
 
@@ -41,25 +39,6 @@ impl Sender {
     pub fn on_all_sent(&mut self) {
         if self.space.side() == SendSide::Open {
             self.rec.sampler.on_app_limited(self.rec.board.pipe());
-        }
-    }
-
-    /// A probe of a closed window leaves.
-    pub fn on_window_probe(&mut self, send: &SendConfig, ask: Ask) {
-        let Probing::Due(sent) = self.rec.probing() else { return };
-        // Where probes are empty, what the window takes is not a probe but data, and its acknowledgement reports the window.
-        let is_data = send.window_probe == WindowProbe::Empty && ask != Ask::Empty;
-        self.rec.set_probing(if is_data { Probing::Idle } else { Probing::Waiting(sent.saturating_add(1)) });
-    }
-
-    /// Probes were due, and nothing is left to probe with.
-    #[inline]
-    pub fn forget_empty_probes(&mut self) {
-        if self.rec.tail.is_due() {
-            self.rec.tail.reset();
-        }
-        if let Probing::Due(_) = self.rec.probing() {
-            self.rec.set_probing(Probing::Idle);
         }
     }
 }

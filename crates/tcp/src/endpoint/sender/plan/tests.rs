@@ -2,7 +2,7 @@
 //! every reason to hold back stands in it twice or more; `cargo xtask negations` shows that no condition goes untested.
 
 use super::*;
-use crate::config::{NagleConfig, ValidConfig};
+use crate::config::{NagleConfig, ValidConfig, WindowProbe};
 use crate::testing::{quick, valid};
 use base::SeqRange;
 use core::mem::discriminant;
@@ -94,7 +94,7 @@ impl Case {
         self.snd.rec.undo = Some(Box::new(Undo::new(Frto::SecondAck(left), None)));
     }
     fn empty_probes(&mut self) {
-        self.configure(|cfg| cfg.send.window_probe = WindowProbe::Empty);
+        self.snd.window_probe = WindowProbe::Empty;
     }
     /// An episode of RFC 6675 has begun with a flight of ten, of which the fourth and the last were SACKed.
     fn repair(&mut self) {
