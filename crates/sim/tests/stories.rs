@@ -88,7 +88,7 @@ fn a_lost_tail_waits_for_the_timer() {
 }
 
 #[test]
-fn a_packet_that_comes_late_is_no_loss_once_reordering_is_known() {
+fn a_packet_that_comes_late_is_not_a_loss_once_reordering_is_known() {
     let late = ReorderSpec::Late { probability: Ratio::new(1, 8).expect("a ratio"), extra: Duration::from_millis(5) };
     insta::assert_snapshot!(tell(PathSpec { reorder: late, ..path() }, back(), rack(), 29_200));
 }
