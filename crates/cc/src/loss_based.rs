@@ -40,7 +40,7 @@ pub struct LossBased<S: SlowStart, A: Avoidance> {
 
 /// A change of slow start between two ACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Untold {
+enum Unreported {
     /// A signal ended it.
     Exited,
     /// The reported end was undone.
@@ -56,7 +56,7 @@ struct State<S, A> {
     avoiding: Avoiding,
     /// To be reported with the next ACK, because handling a signal returns nothing. (It is in this struct because it fits its
     /// padding.)
-    untold: Option<Untold>,
+    unreported: Option<Unreported>,
 }
 
 /// Whether avoidance has begun since the last congestion signal.
@@ -153,10 +153,10 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
     }
 
     #[cold]
-    fn tell(&mut self) -> Option<CcNote> {
-        self.untold.take().map(|untold| match untold {
-            Untold::Exited => CcNote::SlowStartExited(ExitCause::Congestion),
-            Untold::Resumed => self.phase_note(),
+    fn report(&mut self) -> Option<CcNote> {
+        self.unreported.take().map(|unreported| match unreported {
+            Unreported::Exited => CcNote::SlowStartExited(ExitCause::Congestion),
+            Unreported::Resumed => self.phase_note(),
         })
     }
 
@@ -237,7 +237,7 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
 
 //= specs/rfc5681.md#response-to-a-timeout
 //# A repeated timeout of the same segment leaves `ssthresh` as it is.
-/// Whether `ssthresh` is to be lowered. A repeated timeout brings no news (RFC 5681 §3.1), and one with nothing in flight
+/// Whether `ssthresh` is to be lowered. A repeated timeout says nothing new (RFC 5681 §3.1), and one with nothing in flight
 /// is not about data.
 const fn speaks_of_capacity(event: &CongestionEvent) -> bool {
     match *event {
@@ -249,7 +249,7 @@ const fn speaks_of_capacity(event: &CongestionEvent) -> bool {
 impl<S: SlowStart, A: Avoidance> LossBased<S, A> {
     /// A new connection's controller.
     pub fn new(window: Window, slow_start: S, avoidance: A, pacing: Option<WindowPacing>) -> Self {
-        let state = State { window, slow_start, avoidance, avoiding: Avoiding::NotYet, untold: None };
+        let state = State { window, slow_start, avoidance, avoiding: Avoiding::NotYet, unreported: None };
         Self { state, prior: None, pacing: pacing.map(Box::new) }
     }
 
@@ -281,13 +281,13 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
         // A delay of the handshake, or of ACKs, stays in the mean for long although it is not the path's.
         let longest = ack.min_rtt.map_or(Duration::MAX, |least| least * LONGEST_RTT);
         self.repace(ack.srtt.map(|srtt| srtt.min(longest)));
-        if self.state.untold.is_some() { self.state.tell() } else { note }
+        if self.state.unreported.is_some() { self.state.report() } else { note }
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent, now: Instant) {
         self.save(event);
         if self.state.slow_starting() && speaks_of_capacity(event) {
-            self.state.untold = Some(Untold::Exited);
+            self.state.unreported = Some(Unreported::Exited);
         }
         self.state.reduce(event, now);
         self.repace(None);
@@ -340,8 +340,8 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
         if outgrown && !prior.slow_starting() {
             present.window.set_ssthresh(prior.window.ssthresh().max(present.window.ssthresh()));
         } else {
-            let told = present.untold != Some(Untold::Exited);
-            prior.untold = (told && prior.slow_starting()).then_some(Untold::Resumed);
+            let reported = present.unreported != Some(Unreported::Exited);
+            prior.unreported = (reported && prior.slow_starting()).then_some(Unreported::Resumed);
             prior.slow_start.on_undo();
             if present.avoidance.begins_anew_after_undo() {
                 prior.avoiding = Avoiding::NotYet;

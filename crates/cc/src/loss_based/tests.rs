@@ -38,20 +38,20 @@ fn segments(cc: &impl CongestionControl) -> (Bytes, Bytes) {
 
 #[test]
 fn reno_round_by_round() {
-    let told = story(&mut reno(10), &mut Rounds::new(100, 2), 24, &[Happening::Loss(5), Happening::Timeout(14)]);
-    insta::assert_snapshot!(told);
+    let table = story(&mut reno(10), &mut Rounds::new(100, 2), 24, &[Happening::Loss(5), Happening::Timeout(14)]);
+    insta::assert_snapshot!(table);
 }
 
 #[test]
 fn cubic_round_by_round() {
-    let told = story(&mut cubic(10), &mut Rounds::new(100, 2), 64, &[Happening::Loss(5), Happening::Loss(50)]);
-    insta::assert_snapshot!(told);
+    let table = story(&mut cubic(10), &mut Rounds::new(100, 2), 64, &[Happening::Loss(5), Happening::Loss(50)]);
+    insta::assert_snapshot!(table);
 }
 
 #[test]
 fn cubic_round_by_round_after_a_timeout() {
-    let told = story(&mut cubic(10), &mut Rounds::new(50, 1), 30, &[Happening::Timeout(6)]);
-    insta::assert_snapshot!(told);
+    let table = story(&mut cubic(10), &mut Rounds::new(50, 1), 30, &[Happening::Timeout(6)]);
+    insta::assert_snapshot!(table);
 }
 
 //= specs/rfc9438.md#slow-start
@@ -90,7 +90,7 @@ fn slow_start_stops_exactly_at_the_threshold_and_says_so() {
 }
 
 #[test]
-fn a_loss_in_slow_start_is_told_with_the_next_ack() {
+fn a_loss_in_slow_start_is_reported_with_the_next_ack() {
     let mut cc = reno(10);
     cc.on_congestion(&loss(10), Instant::ZERO);
     let in_recovery = AckSample { episode: EpisodeKind::Recovery, ..ack(1, SEGMENT) };

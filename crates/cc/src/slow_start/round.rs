@@ -186,7 +186,7 @@ mod tests {
     //= type=test
     //# When a round begins, the minimum RTT of the last one is kept, and minimum and count of samples start afresh.
     #[test]
-    fn a_round_without_a_sample_is_no_base_for_the_next() {
+    fn a_round_without_a_sample_is_not_a_base_for_the_next() {
         let mut round = RoundRtt::new(SeqNum(1), 0);
         round.on_ack(&at(2, 10, None));
         round.on_ack(&at(11, 20, None));

@@ -78,8 +78,8 @@ fn queue(segments_per_ack: u32) -> Rounds {
 #[test]
 fn a_path_whose_round_trip_never_changes() {
     // ACKs are spread over the round, so that their train ends classic HyStart when they are close enough.
-    let told = side_by_side(10, || Rounds::new(100, 1), nothing);
-    insta::assert_snapshot!(told);
+    let table = side_by_side(10, || Rounds::new(100, 1), nothing);
+    insta::assert_snapshot!(table);
 }
 
 #[test]
@@ -104,32 +104,32 @@ fn a_paced_sender_is_allowed_a_train_of_a_whole_round_trip() {
 
 #[test]
 fn a_path_whose_queue_grows_once_it_is_full() {
-    let told = side_by_side(14, || queue(1), overflow);
-    insta::assert_snapshot!(told);
+    let table = side_by_side(14, || queue(1), overflow);
+    insta::assert_snapshot!(table);
 }
 
 #[test]
 fn a_path_whose_queue_grows_with_delayed_acks() {
-    let told = side_by_side(14, || queue(2), overflow);
-    insta::assert_snapshot!(told);
+    let table = side_by_side(14, || queue(2), overflow);
+    insta::assert_snapshot!(table);
 }
 
 #[test]
 fn a_path_whose_queue_has_no_end() {
-    let told = side_by_side(14, || queue(1), nothing);
-    insta::assert_snapshot!(told);
+    let table = side_by_side(14, || queue(1), nothing);
+    insta::assert_snapshot!(table);
 }
 
 #[test]
 fn a_path_with_jitter() {
     let path = || Rounds::new(50, 1).with(Delays::Jitter(Duration::from_millis(60), Rng::new(7)));
-    let told = side_by_side(12, path, nothing);
-    insta::assert_snapshot!(told);
+    let table = side_by_side(12, path, nothing);
+    insta::assert_snapshot!(table);
 }
 
 #[test]
 fn a_loss_that_was_none_interrupts_and_the_search_goes_on() {
-    let told = side_by_side(
+    let table = side_by_side(
         12,
         || queue(1),
         |round, path, cc| {
@@ -140,5 +140,5 @@ fn a_loss_that_was_none_interrupts_and_the_search_goes_on() {
             ", undone"
         },
     );
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(table);
 }

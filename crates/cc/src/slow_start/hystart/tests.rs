@@ -24,7 +24,7 @@ fn hystart(change: impl FnOnce(&mut HystartConfig)) -> Flights {
 }
 
 impl Flights {
-    /// Returns a flight with ACKs `spacing_us` apart; tells which of them ends slow start, and why.
+    /// Delivers a flight with ACKs `spacing_us` apart. Returns which of them ends slow start, and why.
     fn round(&mut self, spacing_us: u64, rtt_us: u64, min_rtt_us: u64) -> Option<(u32, ExitCause)> {
         let nxt = self.una + 100 * SEGMENT;
         for nth in 1..=100 {
@@ -155,7 +155,7 @@ fn an_ack_without_any_known_round_trip_only_opens_the_window() {
 }
 
 #[test]
-fn an_ack_of_nothing_new_is_no_part_of_a_train() {
+fn an_ack_of_nothing_new_is_not_part_of_a_train() {
     let mut flow = hystart(|config| config.delay_increase = Detection::Off);
     assert_eq!(flow.round(2_001, 100_000, 100_000), None, "with gaps");
     let duplicate = |flow: &mut Flights| {

@@ -307,21 +307,21 @@ impl<T: Tail> Growing<T> {
         for (una, nxt, rtt_ms, note) in [(2, 2, 50, None), (3, 3 + 100 * SEGMENT, 60, entered)] {
             (growing.una, growing.nxt) = (SeqNum(una), SeqNum(nxt));
             assert_eq!(
-                growing.tell(&AckSample { rtt: Some(Duration::from_millis(rtt_ms)), ..app_limited(0, 1) }),
+                growing.on_ack(&AckSample { rtt: Some(Duration::from_millis(rtt_ms)), ..app_limited(0, 1) }),
                 note
             );
         }
         growing
     }
 
-    fn tell(&mut self, sample: &AckSample) -> Option<CcNote> {
+    fn on_ack(&mut self, sample: &AckSample) -> Option<CcNote> {
         self.cc.on_ack(&AckSample { snd_una: self.una, snd_nxt: self.nxt, ..*sample })
     }
 
     fn ack(&mut self, sample: &AckSample) -> Option<CcNote> {
         self.nxt = self.nxt.max(self.una + self.cc.window().cwnd());
         self.una += sample.acked;
-        self.tell(sample)
+        self.on_ack(sample)
     }
 
     /// Acknowledges a window segment by segment, in 60 ms; returns `cwnd` in tenths of a segment.
