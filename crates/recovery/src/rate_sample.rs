@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_delivered_is_no_sample() {
+    fn nothing_delivered_is_not_a_sample() {
         let mut flow = Flow::new();
         flow.send(0);
         assert_eq!(flow.ack(50, 0), None);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_since_the_transmission_are_told() {
+    fn losses_since_the_transmission_are_counted() {
         let mut flow = Flow::new();
         flow.sampler.on_lost(500);
         flow.send(0);

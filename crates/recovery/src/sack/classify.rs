@@ -182,7 +182,7 @@ mod tests {
     //# An overtaken segment's blocks are judged by its own acknowledgement number, not by SND.UNA.
     #[test]
     fn an_overtaken_ack_is_judged_by_its_own_number() {
-        // SND.UNA has moved to 6000 since; the block lies below it but is no duplicate report.
+        // SND.UNA has moved to 6000 since; the block lies below it but is not a duplicate report.
         let cx = BlockCx {
             seg_ack: SeqNum(4000),
             snd_una: SeqNum(6000),

@@ -331,7 +331,7 @@ fn an_original_below_the_highest_delivered_is_reordering() {
 //= type=test
 //# A retransmitted segment that is delivered below the highest delivered number proves nothing.
 #[test]
-fn a_retransmitted_segment_below_the_highest_delivered_is_no_reordering() {
+fn a_retransmitted_segment_below_the_highest_delivered_is_not_reordering() {
     let mut sender = first_of_four_lost(SeqNum(1));
     sender.ack(43_000, 0, &[1, 2, 3]);
     sender.resend(0, 43_000);

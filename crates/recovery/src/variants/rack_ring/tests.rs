@@ -327,7 +327,7 @@ fn an_rtt_later(snd_una: u32, snd_nxt: u32) -> DetectCx {
 }
 
 #[test]
-fn the_ack_that_ends_an_episode_is_no_duplicate() {
+fn the_ack_that_ends_an_episode_is_not_a_duplicate() {
     let mut ring = RackRing::new(&RackRingConfig::default());
     let (mut board, mut out) = (Scoreboard::new(SeqNum(0)), Delivered::default());
     for index in 0..9 {
