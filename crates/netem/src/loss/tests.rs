@@ -26,7 +26,7 @@ const ONE: Ratio = Ratio::ONE;
 #[test_case(Bernoulli::new(ONE), vec![0, 1, 2, 3, 4, 5]; "always")]
 #[test_case(chain(ZERO, ONE, ZERO, ONE), vec![]; "a chain that stays good")]
 #[test_case(chain(ZERO, ONE, ONE, ZERO), vec![0, 1, 2, 3, 4, 5]; "a chain that is bad at good")]
-#[test_case(chain(ONE, ZERO, ZERO, ONE), vec![1, 2, 3, 4, 5]; "a chain that turns bad for ever")]
+#[test_case(chain(ONE, ZERO, ZERO, ONE), vec![1, 2, 3, 4, 5]; "a chain that turns bad and stays so")]
 #[test_case(chain(ONE, ONE, ZERO, ONE), vec![1, 3, 5]; "a chain that alternates")]
 #[test_case(Mask::new(vec![4, 0, 4]), vec![0, 4]; "the packets named")]
 #[test_case(Mask::new(vec![]), vec![]; "no packet named")]

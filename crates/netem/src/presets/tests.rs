@@ -53,7 +53,7 @@ prop_compose! {
 }
 
 /// Checks that every packet that entered has left, was dropped, or is still inside; copies count when they are made.
-fn assert_nobody_vanished(stats: PathStats, in_flight: usize, outcome: &Outcome) {
+fn assert_no_packet_vanished(stats: PathStats, in_flight: usize, outcome: &Outcome) {
     assert_eq!(stats.delivered, outcome.arrivals.len() as u64);
     assert_eq!(stats.dropped.total(), outcome.drops.len() as u64);
     assert_eq!(stats.offered + stats.duplicated, stats.delivered + stats.dropped.total() + in_flight as u64);
@@ -64,7 +64,7 @@ proptest! {
     fn every_packet_comes_out_as_often_as_the_accounts_say(spec in specs(), offers in offers(), seed: u64) {
         let mut path = spec.build(&Rng::new(seed));
         let outcome = drive(&mut path, &offers);
-        assert_nobody_vanished(path.stats(), path.in_flight(), &outcome);
+        assert_no_packet_vanished(path.stats(), path.in_flight(), &outcome);
         prop_assert_eq!(path.in_flight(), 0);
         prop_assert_eq!(path.next_deadline(), None);
         let mut seen = vec![0; offers.len()];
@@ -86,7 +86,7 @@ proptest! {
             if let Some((at, parcel)) = path.poll(at(*ns), &mut dropped) {
                 outcome.arrivals.push((at.as_nanos(), parcel.index));
             }
-            assert_nobody_vanished(path.stats(), path.in_flight(), &outcome);
+            assert_no_packet_vanished(path.stats(), path.in_flight(), &outcome);
         }
     }
 

@@ -67,7 +67,7 @@ fn read(raw: &[u8]) -> Result<(IpRepr, TcpRepr), Malformed> {
 #[test_case(|p| { p[0] = 0x4f; p[3] = 59 } => Err(Malformed::IpHeaderLength); "header beyond the packet")]
 #[test_case(|p| p[3] = 60 => Err(Malformed::IpLength); "claims more than there is")]
 #[test_case(|p| p[3] = 19 => Err(Malformed::IpLength); "claims less than a header")]
-#[test_case(|p| p[2..4].fill(0) => Err(Malformed::IpLength); "claims nothing, and is no super-segment")]
+#[test_case(|p| p[2..4].fill(0) => Err(Malformed::IpLength); "claims nothing, and is not a super-segment")]
 #[test_case(|p| p[3] = 39 => Err(Malformed::Truncated); "claims part of a TCP header")]
 #[test_case(|p| p[3] = 51 => Err(Malformed::TcpHeaderLength); "claims part of the options")]
 #[test_case(|p| p[3] = 52 => Ok(()); "claims no payload: the rest is padding")]
@@ -137,7 +137,7 @@ fn ipv4_options_are_skipped_and_covered_by_the_checksum() {
 #[test_case(|p| p[5] = 40 => Err(Malformed::IpLength); "claims more than there is")]
 #[test_case(|p| p[5] = 19 => Err(Malformed::Truncated); "claims part of a TCP header")]
 #[test_case(|p| p[5] = 32 => Ok(()); "claims no payload: the rest is padding")]
-#[test_case(|p| p[5] = 0 => Err(Malformed::Truncated); "claims nothing, and is no super-segment")]
+#[test_case(|p| p[5] = 0 => Err(Malformed::Truncated); "claims nothing, and is not a super-segment")]
 #[test_case(|p| p.resize(200, 0) => Ok(()); "padded behind")]
 #[test_case(|p| p[6] = 17 => Err(Malformed::NotTcp); "another protocol")]
 #[test_case(|p| p[6] = 59 => Err(Malformed::NotTcp); "no next header")]
@@ -247,7 +247,7 @@ fn the_payload_must_be_as_long_as_the_length_field_says(payload_len: u32) {
 fn a_header_ends_where_the_tcp_header_ends() {
     for ip in [v4(), v6()] {
         let raw = packet(ip);
-        assert_eq!(parse(&raw, 0), Err(Malformed::TcpHeaderLength), "the payload is no part of the header");
+        assert_eq!(parse(&raw, 0), Err(Malformed::TcpHeaderLength), "the payload is not part of the header");
         let cut = split(&raw).unwrap();
         assert_eq!((cut.header.len() + PAYLOAD.len(), cut.payload), (raw.len(), PAYLOAD.as_slice()));
     }

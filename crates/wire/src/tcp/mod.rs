@@ -14,6 +14,6 @@ pub use repr::{Flags, TcpRepr};
 /// # Errors
 /// Same as [`crate::parse`] for the same defects.
 pub fn parse(header: &[u8]) -> Result<TcpRepr, crate::Malformed> {
-    let nobody = core::net::IpAddr::V4(core::net::Ipv4Addr::UNSPECIFIED);
-    packet::parse_behind(crate::IpRepr::new(nobody, nobody, 0, 0), header).map(|(_, tcp)| tcp)
+    let unspecified = core::net::IpAddr::V4(core::net::Ipv4Addr::UNSPECIFIED);
+    packet::parse_behind(crate::IpRepr::new(unspecified, unspecified, 0, 0), header).map(|(_, tcp)| tcp)
 }

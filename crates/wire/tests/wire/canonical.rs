@@ -124,5 +124,5 @@ fn checksums_of_a_known_segment() {
     assert!(checksum::verify(&header, b"abc"));
     assert!(!checksum::verify(&header, b"abd"));
     assert!(!checksum::verify(&header, b"abc\0"), "the length is summed too");
-    assert!(!checksum::verify(b"abc", b""), "what is no header has no right checksum");
+    assert!(!checksum::verify(b"abc", b""), "three bytes are not a header with a right checksum");
 }

@@ -44,7 +44,7 @@ fn blocks(count: u32) -> SackBlocks {
 // RFC 9293 MUST-4, MUST-5, MUST-6, MUST-64: any option, any order, any alignment.
 #[test_case(&[] => Options::default(); "no options")]
 #[test_case(&[1, 1, 1, 1] => Options::default(); "nothing but padding")]
-#[test_case(&[0, 2, 0, 0] => Options::default(); "what follows the end is no option")]
+#[test_case(&[0, 2, 0, 0] => Options::default(); "what follows the end is not an option")]
 #[test_case(&[2, 4, 5, 0xb4] => Options { mss: Some(1460), ..Options::default() }; "MSS")]
 #[test_case(&[1, 2, 4, 5, 0xb4, 0, 0, 0] => Options { mss: Some(1460), ..Options::default() }; "MSS off its alignment")]
 #[test_case(&[2, 4, 0, 0] => Options { mss: Some(0), ..Options::default() }; "a silly MSS is passed on")]
