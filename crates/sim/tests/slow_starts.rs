@@ -26,11 +26,11 @@ fn over_a_deep_queue(name: &str, slow_start: SlowStartConfig) {
     let mut sink = TextSink::default();
     let outcome = run(&scenario, &mut sink).unwrap_or_else(|failure| panic!("{failure}"));
     assert!(outcome.flows[0].is_complete());
-    let told: String = sink
+    let lines: String = sink
         .0
         .lines()
         .filter(|line| line.contains("SlowStart") || line.contains("EpisodeChanged"))
         .flat_map(|line| [line, "\n"])
         .collect();
-    insta::assert_snapshot!(name, told);
+    insta::assert_snapshot!(name, lines);
 }

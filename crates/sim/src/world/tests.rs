@@ -94,7 +94,7 @@ fn any_single_loss_is_repaired(index: u64) {
 }
 
 #[test]
-fn a_writer_that_pauses_for_longer_than_a_stall_stalls_nobody() {
+fn a_writer_that_pauses_for_longer_than_a_stall_is_not_stalled() {
     let writer = AppPace::Chunks { bytes: 1_000, every: Duration::from_secs(1_000) };
     let outcome = finish(&scenario(FlowSpec { writer, ..flow(Workload::Bytes(3_000)) }));
     assert!(outcome.flows[0].is_complete() && outcome.virtual_time > Duration::from_secs(2_000));
@@ -137,7 +137,7 @@ fn a_slow_reader_closes_the_window_and_gets_everything() {
     let outcome = run(&slow_reader(8_000, Duration::from_secs(20)), &mut sink).unwrap();
     assert!(outcome.flows[0].is_complete());
     assert!(sink.0.contains("window=0,"), "the window was never closed");
-    assert!(sink.0.contains("TimerFired{kind=persist}"), "nobody probed the closed window");
+    assert!(sink.0.contains("TimerFired{kind=persist}"), "no probe of the closed window");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn watching_changes_nothing() {
 }
 
 #[test]
-fn lost_packets_are_told_in_the_name_of_who_sent_them() {
+fn lost_packets_are_reported_under_their_senders_connection() {
     let mut scenario = losing(&[20, 21, 22, 60, 61, 62], with_bottleneck(scenario(flow(Workload::Bytes(300_000)))));
     scenario.flows.push(flow(Workload::Bytes(300_000)));
     scenario.reverse.loss = LossSpec::Mask(vec![30]);
