@@ -131,21 +131,21 @@ mod tests {
     }
 
     #[test]
-    fn scaling_is_answered_but_not_offered_when_told_so() {
+    fn scaling_is_answered_but_not_offered_when_configured_so() {
         let mut cfg = Config::default();
         cfg.options.window_scale = WindowScaleConfig::Answer;
         assert_eq!(offer(&cfg, 1460).window_scale, None);
         let peer = Options { window_scale: Some(7), ..Options::default() };
         let agreed = agree(&cfg, &peer, Origin::Passive, false);
         assert_eq!((agreed.scaling, agreed.snd_shift, agreed.rcv_shift), (true, 7, 9));
-        assert!(!agree(&cfg, &peer, Origin::Active, false).scaling, "an answer nobody asked for");
+        assert!(!agree(&cfg, &peer, Origin::Active, false).scaling, "an unsolicited answer");
     }
 
     //= specs/rfc7323.md#timestamps
     //= type=test
     //# Timestamps are in use only if both SYNs carried the option.
     #[test]
-    fn timestamps_are_answered_but_not_offered_when_told_so() {
+    fn timestamps_are_answered_but_not_offered_when_configured_so() {
         let mut cfg = Config::default();
         cfg.options.timestamps = TimestampConfig::Answer;
         assert!(!wants_timestamps(&cfg, None));

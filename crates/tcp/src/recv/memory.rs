@@ -98,7 +98,7 @@ impl Memory {
     }
 
     /// Returns the state to report.
-    pub fn told(&self) -> ReceiveMemory {
+    pub fn report(&self) -> ReceiveMemory {
         ReceiveMemory { buffer: self.buffer, used: self.used, mss: self.mss, opened: self.opened }
     }
 

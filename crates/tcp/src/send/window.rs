@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(usage.periods_unused(minutes(11)), 0, "that much was said already");
         usage.on_sent(4_999);
         usage.on_ack(minutes(11), SeqNum(5_000), SeqNum(9_999), &avoiding());
-        assert_eq!(usage.periods_unused(minutes(63)), 11, "less than half is no proof");
+        assert_eq!(usage.periods_unused(minutes(63)), 11, "less than half is not a proof");
     }
 
     #[test]

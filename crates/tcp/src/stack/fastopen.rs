@@ -118,7 +118,7 @@ impl FastOpenStack {
     //= specs/rfc7413.md#cookies
     //# The client keeps the newest cookie of a server, and the segment size that came with it.
     //= specs/rfc7413.md#client
-    //# A cookie that nobody asked for is not kept.
+    //# A cookie that was not requested is not kept.
     /// Learns from a server's SYN-ACK.
     pub fn learn(&mut self, from: IpAddr, mss: u16, option: Option<FastOpen>, answers: Answers) {
         self.lessons += 1;

@@ -98,7 +98,7 @@ impl Silence {
     }
 
     //= specs/rfc9293.md#retransmission
-    //# There are two thresholds: from the first on the application is told, at the second the connection is closed.
+    //# There are two thresholds: from the first on the application is notified, at the second the connection is closed.
     /// The retransmission timer fired once more. Returns whether that was often enough, or long enough, to give up.
     pub fn on_data_timeout(&mut self, cfg: &Config, about: &Unanswered) -> bool {
         let silent_for = about.now.since(self.begin(&cfg.retries, about.now, about.began));
@@ -119,7 +119,7 @@ impl Silence {
     }
 
     //= specs/rfc9293.md#windows
-    //# As long as probes are answered a window may stay closed for ever.
+    //# As long as probes are answered a window may stay closed indefinitely.
     /// The persist timer fired, after the present `interval`; the `first` was perhaps shorter. Returns whether to give up: as
     /// long as probes are answered the window may stay closed indefinitely (RFC 9293 MUST-37), unless the user has set a limit
     /// or is gone.

@@ -11,7 +11,7 @@ use base::SeqNum;
 
 impl Receiver {
     //= specs/rfc9293.md#urgent-data
-    //# The application is told when urgent data is announced.
+    //# The application is notified when urgent data is announced.
     /// RFC 9293 §3.10.7.4, sixth: processes the urgent pointer of a segment at `seq`. The mark moves only forward, and never to
     /// bytes that the application has read. Returns whether it has moved; the application should know before the bytes may have
     /// arrived.

@@ -56,7 +56,7 @@ impl Receiver {
 
     /// Returns the memory of received frames for monitoring programs, where it counts.
     pub fn frame_memory(&self) -> Option<ReceiveMemory> {
-        self.memory().map(Memory::told)
+        self.memory().map(Memory::report)
     }
 
     /// Starts counting the memory of frames, where it counts: the window has been opened, our SYN announced segments of

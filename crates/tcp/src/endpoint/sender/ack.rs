@@ -1,5 +1,5 @@
 //! What an ACK means for the sender: the window it offers, whether it is a duplicate, what it delivered, and what controller and
-//! detector are told.
+//! detector learn.
 
 use super::Sender;
 use crate::config::{Config, SendConfig, ValidConfig, WindowShrinking};

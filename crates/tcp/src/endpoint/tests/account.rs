@@ -39,16 +39,19 @@ fn five_in_flight() -> Script {
 }
 
 #[test]
-fn a_connection_that_was_just_opened_has_nothing_to_tell() {
-    let told = details(&Script::established(quick()));
+fn a_connection_that_was_just_opened_has_nothing_to_report() {
+    let report = details(&Script::established(quick()));
     assert_eq!(
-        (told.origin, told.congestion, told.rate_limit),
+        (report.origin, report.congestion, report.rate_limit),
         (Origin::Active, CongestionState::Open, RateLimit::Application)
     );
-    assert_eq!((told.flight, told.unsent, told.delivery_rate), (FlightSegments::default(), 0, None));
-    assert_eq!((told.consecutive_timeouts, told.back_off, told.window_probes), (0, 0, 0));
-    assert_eq!((told.busy, told.window_limited, told.buffer_limited), (Duration::ZERO, Duration::ZERO, Duration::ZERO));
-    let counters = told.info.counters;
+    assert_eq!((report.flight, report.unsent, report.delivery_rate), (FlightSegments::default(), 0, None));
+    assert_eq!((report.consecutive_timeouts, report.back_off, report.window_probes), (0, 0, 0));
+    assert_eq!(
+        (report.busy, report.window_limited, report.buffer_limited),
+        (Duration::ZERO, Duration::ZERO, Duration::ZERO)
+    );
+    let counters = report.info.counters;
     assert_eq!((counters.segments_sent, counters.segments_received), (2, 1), "SYN and ACK, SYN-ACK");
     assert_eq!((counters.data_segments_sent, counters.segments_delivered, counters.bytes_sent), (0, 0, 0));
 }
@@ -59,8 +62,8 @@ fn times_are_counted_from_the_end_of_the_handshake() {
     script.pass(ms(100));
     script.finish_handshake(peer_options());
     script.pass(ms(7));
-    let told = details(&script);
-    assert_eq!((told.since_data_sent, told.since_data_received, told.since_ack_received), (ms(7), ms(7), ms(7)));
+    let report = details(&script);
+    assert_eq!((report.since_data_sent, report.since_data_received, report.since_ack_received), (ms(7), ms(7), ms(7)));
 }
 
 #[test]
@@ -70,8 +73,8 @@ fn a_fin_is_something_to_send_but_no_data() {
     script.pass(ms(30));
     script.shutdown();
     script.pass(ms(20));
-    let told = details(&script);
-    assert_eq!((told.busy, told.since_data_sent, told.info.counters.data_segments_sent), (ms(20), ms(50), 0));
+    let report = details(&script);
+    assert_eq!((report.busy, report.since_data_sent, report.info.counters.data_segments_sent), (ms(20), ms(50), 0));
     script.ack(2);
     script.pass(ms(20));
     assert_eq!(details(&script).busy, ms(20));
@@ -91,30 +94,30 @@ fn a_burst_is_as_many_segments_as_the_device_makes_of_it() {
 #[test]
 fn data_is_counted_as_it_leaves_and_as_it_is_acknowledged() {
     let mut script = five_in_flight();
-    let told = details(&script);
-    assert_eq!(told.flight.outstanding, 5);
-    assert_eq!((told.info.counters.bytes_sent, told.info.counters.bytes_acked), (u64::from(5 * MSS), 0));
-    assert_eq!((told.info.counters.data_segments_sent, told.info.counters.segments_delivered), (5, 0));
+    let report = details(&script);
+    assert_eq!(report.flight.outstanding, 5);
+    assert_eq!((report.info.counters.bytes_sent, report.info.counters.bytes_acked), (u64::from(5 * MSS), 0));
+    assert_eq!((report.info.counters.data_segments_sent, report.info.counters.segments_delivered), (5, 0));
     script.pass(ms(100));
     script.ack(at(3));
-    let told = details(&script);
-    assert_eq!((told.flight.outstanding, told.info.counters.segments_delivered), (2, 3));
-    assert_eq!(told.info.counters.bytes_acked, u64::from(3 * MSS));
-    assert_eq!((told.since_data_sent, told.since_ack_received), (ms(100), ms(0)));
-    assert!(told.delivery_rate.is_some());
+    let report = details(&script);
+    assert_eq!((report.flight.outstanding, report.info.counters.segments_delivered), (2, 3));
+    assert_eq!(report.info.counters.bytes_acked, u64::from(3 * MSS));
+    assert_eq!((report.since_data_sent, report.since_ack_received), (ms(100), ms(0)));
+    assert!(report.delivery_rate.is_some());
 }
 
 #[test]
-fn the_flight_is_told_by_what_became_of_it() {
+fn the_flight_is_counted_by_what_became_of_it() {
     let mut script = five_in_flight();
     script.pass(ms(100));
     script.sack(1, &[(at(1), at(2))]);
     assert_eq!(details(&script).congestion, CongestionState::Disorder);
     script.sack(1, &[(at(1), at(5))]);
-    let told = details(&script);
-    assert_eq!(told.congestion, CongestionState::Recovery);
-    assert_eq!(told.flight, FlightSegments { outstanding: 5, sacked: 4, lost: 1, retransmitted: 1 });
-    let counters = told.info.counters;
+    let report = details(&script);
+    assert_eq!(report.congestion, CongestionState::Recovery);
+    assert_eq!(report.flight, FlightSegments { outstanding: 5, sacked: 4, lost: 1, retransmitted: 1 });
+    let counters = report.info.counters;
     assert_eq!((counters.segments_retransmitted, counters.bytes_retransmitted), (1, u64::from(MSS)));
     assert_eq!((counters.bytes_sent, counters.segments_delivered), (u64::from(6 * MSS), 4));
 }
@@ -126,8 +129,8 @@ fn a_segment_that_comes_late_is_reordering_and_one_sent_again_is_not() {
     script.sack(1, &[(at(1), at(3))]);
     assert_eq!(details(&script).reorderings, 0, "a hole may be a loss");
     script.ack(at(3));
-    let told = details(&script);
-    assert_eq!((told.reorderings, told.reordering_extent), (1, 3 * MSS));
+    let report = details(&script);
+    assert_eq!((report.reorderings, report.reordering_extent), (1, 3 * MSS));
 
     let mut script = five_in_flight();
     script.pass(ms(100));
@@ -143,9 +146,9 @@ fn within_an_episode_the_window_is_what_is_in_flight_and_what_may_leave() {
     assert_eq!(details(&script).window, details(&script).info.cwnd);
     script.pass(ms(100));
     script.sack(1, &[(at(2), at(5))]);
-    let told = details(&script);
-    assert_eq!(told.congestion, CongestionState::Recovery);
-    assert!(told.window >= told.info.pipe && told.window < 10 * MSS, "{told:?}");
+    let report = details(&script);
+    assert_eq!(report.congestion, CongestionState::Recovery);
+    assert!(report.window >= report.info.pipe && report.window < 10 * MSS, "{report:?}");
     script.pass(ms(100));
     script.ack(at(5));
     assert_eq!(details(&script).window, details(&script).info.cwnd);
@@ -157,15 +160,15 @@ fn a_timeout_is_counted_with_the_time_until_its_recovery_ends() {
     while details(&script).all_timeouts < 2 {
         script.pass(ms(1));
     }
-    let told = details(&script);
-    assert_eq!((told.congestion, told.consecutive_timeouts, told.back_off), (CongestionState::Loss, 2, 2));
-    assert_eq!(told.timeout_recoveries, 1);
-    assert!(told.timeout_time > Duration::ZERO, "the present one counts");
+    let report = details(&script);
+    assert_eq!((report.congestion, report.consecutive_timeouts, report.back_off), (CongestionState::Loss, 2, 2));
+    assert_eq!(report.timeout_recoveries, 1);
+    assert!(report.timeout_time > Duration::ZERO, "the present one counts");
     script.pass(ms(7));
     script.ack(at(5));
     let over = details(&script);
     assert_eq!((over.congestion, over.consecutive_timeouts), (CongestionState::Open, 0));
-    assert_eq!(over.timeout_time, told.timeout_time + ms(7));
+    assert_eq!(over.timeout_time, report.timeout_time + ms(7));
     script.pass(ms(50));
     assert_eq!(details(&script).timeout_time, over.timeout_time);
 }
@@ -177,12 +180,12 @@ fn time_is_booked_on_the_window_while_it_alone_holds_data_back() {
     script.write(u64::from(4 * MSS));
     assert_eq!(script.data().len(), 2);
     script.pass(ms(100));
-    let told = details(&script);
-    assert_eq!((told.busy, told.window_limited, told.unsent), (ms(100), ms(100), 2 * MSS));
+    let report = details(&script);
+    assert_eq!((report.busy, report.window_limited, report.unsent), (ms(100), ms(100), 2 * MSS));
     ack_with_window(&mut script, at(2), 65_535);
     script.pass(ms(40));
-    let told = details(&script);
-    assert_eq!((told.busy, told.window_limited), (ms(140), ms(100)));
+    let report = details(&script);
+    assert_eq!((report.busy, report.window_limited), (ms(140), ms(100)));
     script.ack(at(4));
     script.pass(ms(500));
     assert_eq!(details(&script).busy, ms(140), "nothing to send is not busy");

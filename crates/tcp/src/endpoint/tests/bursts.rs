@@ -150,7 +150,7 @@ fn full_segments_leave_before_more_comes_and_without_push() {
     script.write_with(50, Boundary::More);
     assert!(script.frames().is_empty());
     later(&mut script, 2_001);
-    assert_eq!(script.frames(), [". 3001:3151"], "an ACK lets it go by the usual rule");
+    assert_eq!(script.frames(), [". 3001:3151"], "an ACK releases it by the usual rule");
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn reconfigured(script: &mut Script, change: impl FnOnce(&mut SendConfig)) {
 }
 
 #[test]
-fn a_cork_holds_what_an_ack_would_let_go_and_pulling_it_does() {
+fn a_cork_holds_what_an_ack_would_release_and_pulling_it_does() {
     let mut script = far();
     reconfigured(&mut script, |send| send.cork = CorkConfig::On);
     script.write(40);

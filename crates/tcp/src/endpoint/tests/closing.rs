@@ -153,7 +153,7 @@ fn an_abort_sends_a_reset_and_frees_after_release() {
 }
 
 #[test]
-fn a_released_connection_does_not_stay_in_fin_wait_2_for_ever() {
+fn a_released_connection_does_not_stay_in_fin_wait_2() {
     let mut script = Script::established(quick());
     script.stack.release(&mut StackCx::new(script.now, &mut Off), script.conn);
     script.pass(Duration::ZERO);
@@ -189,7 +189,7 @@ fn what_was_not_read_when_the_application_lets_go_is_answered_with_a_reset_inste
 }
 
 #[test]
-fn a_peer_that_goes_on_sending_after_the_application_has_let_go_is_reset() {
+fn a_peer_that_goes_on_sending_after_the_application_has_released_it_is_reset() {
     let mut script = Script::established(quick());
     script.release();
     script.out.clear();
@@ -201,7 +201,7 @@ fn a_peer_that_goes_on_sending_after_the_application_has_let_go_is_reset() {
 }
 
 #[test]
-fn a_repetition_of_what_was_read_before_is_no_reason_for_a_reset() {
+fn a_repetition_of_what_was_read_before_does_not_cause_a_reset() {
     let mut script = Script::established(quick());
     let data = script.segment(Flags::NONE, 1, Some(1));
     script.deliver(data, 100);

@@ -65,7 +65,7 @@ fn has(out: &Out, flag: Flags) -> bool {
 #[test_case(EcnNegotiation::Offer, GRANTS => (ASKS, Ecn::Ect0); "granted")]
 #[test_case(EcnNegotiation::Offer, Flags::SYN => (ASKS, Ecn::NotEct); "not granted")]
 #[test_case(EcnNegotiation::Offer, ASKS => (ASKS, Ecn::NotEct); "reflected")]
-#[test_case(EcnNegotiation::Answer, GRANTS => (Flags::SYN, Ecn::NotEct); "granted to nobody who asked")]
+#[test_case(EcnNegotiation::Answer, GRANTS => (Flags::SYN, Ecn::NotEct); "granted unasked")]
 #[test_case(EcnNegotiation::Off, GRANTS => (Flags::SYN, Ecn::NotEct); "off")]
 fn an_active_open(negotiation: EcnNegotiation, answer: Flags) -> (Flags, Ecn) {
     let mut cfg = quick();

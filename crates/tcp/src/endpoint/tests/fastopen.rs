@@ -228,7 +228,7 @@ fn data_in_the_syn_ack_is_taken() {
 
 //= specs/rfc7413.md#client
 //= type=test
-//# A cookie that nobody asked for is not kept.
+//# A cookie that was not requested is not kept.
 #[test]
 fn without_cookies_data_leaves_at_once_and_a_cookie_is_not_kept() {
     let mut cfg = client();
@@ -410,7 +410,7 @@ fn data_with_a_valid_cookie_is_read_and_answered_before_the_handshake_is_over() 
     assert_eq!(script.data().len(), 4);
     let connected = script.events.iter().filter(|event| matches!(event, StackEvent::Accepted { .. })).count();
     assert_eq!(connected, 1);
-    assert!(!script.saw(ConnEvent::Connected), "the application is told once");
+    assert!(!script.saw(ConnEvent::Connected), "the application is notified once");
 }
 
 #[test]

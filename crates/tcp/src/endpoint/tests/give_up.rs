@@ -52,7 +52,7 @@ fn without_keep_alive_a_connection_at_rest_is_silent_for_a_day() {
 }
 
 #[test]
-fn a_connection_at_rest_is_probed_below_what_was_acknowledged_and_reset_when_nobody_answers() {
+fn a_connection_at_rest_is_probed_below_what_was_acknowledged_and_reset_without_an_answer() {
     let mut script = Script::established(keeping_alive(10, 3, 4));
     script.write(100);
     script.ack(101);
@@ -168,7 +168,7 @@ fn the_count_of_retransmissions_limits_them() {
 //= type=test
 //# The second threshold is at least 100 s.
 #[test]
-fn the_default_bears_a_silent_peer_for_at_least_a_hundred_seconds_and_a_syn_for_three_minutes() {
+fn the_default_gives_up_a_silent_peer_after_a_hundred_seconds_at_least_and_a_syn_after_three_minutes() {
     assert!(until_given_up(quick()).0 >= secs(100));
     let mut script = Script::connecting(quick());
     let start = script.now;
@@ -202,9 +202,9 @@ fn a_limit_in_time_does_not_depend_on_the_round_trip(rtt_ms: u64) {
 
 //= specs/rfc9293.md#retransmission
 //= type=test
-//# There are two thresholds: from the first on the application is told, at the second the connection is closed.
+//# There are two thresholds: from the first on the application is notified, at the second the connection is closed.
 #[test]
-fn the_application_is_told_once_that_the_peer_does_not_answer() {
+fn the_application_is_notified_once_that_the_peer_does_not_answer() {
     let mut script = Script::established(quick());
     script.write(10);
     script.pass(secs(1 + 2) + MS);
@@ -212,15 +212,15 @@ fn the_application_is_told_once_that_the_peer_does_not_answer() {
     script.pass(secs(4));
     assert!(script.saw(ConnEvent::Unresponsive));
     script.pass(secs(100));
-    let told = script.events.iter().filter(|event| format!("{event:?}").contains("Unresponsive")).count();
-    assert_eq!((told, script.state()), (1, "ESTABLISHED"));
+    let notices = script.events.iter().filter(|event| format!("{event:?}").contains("Unresponsive")).count();
+    assert_eq!((notices, script.state()), (1, "ESTABLISHED"));
     script.ack(11);
     assert!(script.data().len() > 3);
 }
 
 #[test_case(Farewell::Silence, 0)]
 #[test_case(Farewell::Reset, 1)]
-fn a_peer_that_is_given_up_is_told_so_or_not(farewell: Farewell, resets: usize) {
+fn a_peer_that_is_given_up_gets_a_reset_or_nothing(farewell: Farewell, resets: usize) {
     let mut cfg = quick();
     cfg.retries.data = 3;
     cfg.retries.farewell = farewell;
@@ -338,7 +338,7 @@ fn closed_window(mut cfg: Config, probe: WindowProbe) -> Script {
 
 //= specs/rfc9293.md#windows
 //= type=test
-//# As long as probes are answered a window may stay closed for ever.
+//# As long as probes are answered a window may stay closed indefinitely.
 #[test_matrix([WindowProbe::Byte, WindowProbe::Empty])]
 fn a_window_that_is_closed_for_an_hour_ends_nothing_as_long_as_probes_are_answered(probe: WindowProbe) {
     let mut script = closed_window(quick(), probe);
@@ -358,7 +358,7 @@ fn a_window_that_is_closed_for_an_hour_ends_nothing_as_long_as_probes_are_answer
 }
 
 #[test_matrix([WindowProbe::Byte, WindowProbe::Empty])]
-fn probes_that_nobody_answers_are_limited_like_retransmissions(probe: WindowProbe) {
+fn unanswered_probes_are_limited_like_retransmissions(probe: WindowProbe) {
     let mut cfg = quick();
     cfg.retries.data = 4;
     let mut script = closed_window(cfg, probe);
@@ -368,7 +368,7 @@ fn probes_that_nobody_answers_are_limited_like_retransmissions(probe: WindowProb
 }
 
 #[test_matrix([WindowProbe::Byte, WindowProbe::Empty])]
-fn old_acknowledgements_are_no_answers_to_probes(probe: WindowProbe) {
+fn old_acknowledgements_are_not_answers_to_probes(probe: WindowProbe) {
     let mut cfg = quick();
     cfg.retries.data = 4;
     let mut script = closed_window(cfg, probe);
@@ -412,7 +412,7 @@ fn the_user_timeout_limits_how_long_a_window_is_closed_though_it_is_answered(
 }
 
 #[test]
-fn nobodys_connection_ends_when_its_window_stays_closed_until_probes_are_at_their_slowest() {
+fn an_orphan_ends_when_its_window_stays_closed_until_probes_are_at_their_slowest() {
     let mut cfg = quick();
     cfg.retries.orphan = Some(8);
     let mut script = closed_window(cfg, WindowProbe::Empty);
@@ -429,7 +429,7 @@ fn nobodys_connection_ends_when_its_window_stays_closed_until_probes_are_at_thei
 }
 
 #[test]
-fn nobodys_data_is_sent_again_less_often() {
+fn data_of_an_orphan_is_retransmitted_less_often() {
     let mut cfg = quick();
     cfg.retries.orphan = Some(3);
     let mut script = Script::established(cfg);

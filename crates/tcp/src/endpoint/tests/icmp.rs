@@ -34,14 +34,14 @@ fn end(script: &Script) -> Option<CloseReason> {
 //= specs/rfc5927.md#errors
 //= type=test
 //# A source quench does nothing.
-#[test_case(OpeningErrors::Hard, PORT => Some(CloseReason::Refused); "nobody listens")]
+#[test_case(OpeningErrors::Hard, PORT => Some(CloseReason::Refused); "no listener")]
 #[test_case(OpeningErrors::Hard, PROTOCOL => Some(CloseReason::Icmp(IcmpError::Unreachable(Unreachable::Protocol))); "no tcp")]
 #[test_case(OpeningErrors::Hard, HOST => None; "an error that may pass")]
 #[test_case(OpeningErrors::Any, HOST => Some(UNREACHED); "an error that may pass, where any is believed")]
 #[test_case(OpeningErrors::Any, IcmpKind::TimeExceeded => Some(CloseReason::Icmp(IcmpError::TimeExceeded)); "on the way for too long")]
 #[test_case(OpeningErrors::Any, IcmpKind::SourceQuench => None; "a source quench")]
 #[test_case(OpeningErrors::Any, IcmpKind::TooBig { mtu: 1200, packet_len: 0 } => None; "too large")]
-fn connecting_and_told(opening: OpeningErrors, kind: IcmpKind) -> Option<CloseReason> {
+fn an_error_while_connecting(opening: OpeningErrors, kind: IcmpKind) -> Option<CloseReason> {
     let mut script = Script::connecting(believing(opening));
     script.icmp(kind, 0);
     assert_eq!(script.stack.counters().icmp, 1);
@@ -63,13 +63,13 @@ fn connecting_and_told(opening: OpeningErrors, kind: IcmpKind) -> Option<CloseRe
 #[test_case(PORT, IcmpError::Unreachable(Unreachable::Port))]
 #[test_case(HOST, IcmpError::Unreachable(Unreachable::Host))]
 #[test_case(IcmpKind::ParameterProblem, IcmpError::ParameterProblem)]
-fn an_open_connection_goes_on_and_its_application_is_told(kind: IcmpKind, told: IcmpError) {
+fn an_open_connection_goes_on_and_its_application_is_notified(kind: IcmpKind, expected: IcmpError) {
     let mut script = Script::established(believing(OpeningErrors::Any));
     script.write(1460);
     script.icmp(kind, 1);
     assert_eq!(end(&script), None);
-    assert!(script.saw(ConnEvent::Icmp(told)));
-    assert_eq!(script.stack.soft_error(script.conn), Some(told));
+    assert!(script.saw(ConnEvent::Icmp(expected)));
+    assert_eq!(script.stack.soft_error(script.conn), Some(expected));
     script.ack(1461);
     assert_eq!(script.stack.soft_error(script.conn), None, "something worked");
     script.write(10);
@@ -98,10 +98,10 @@ fn an_error_counts_only_inside_the_flight(seq: u32, taken: u64) {
 //# A connection that times out after a soft error ends with it as its cause.
 #[test_case(true => Some(UNREACHED); "after an error")]
 #[test_case(false => Some(CloseReason::TimedOut); "without one")]
-fn a_connection_that_times_out(told: bool) -> Option<CloseReason> {
+fn a_connection_that_times_out(after_error: bool) -> Option<CloseReason> {
     let mut script = Script::established(quick());
     script.write(1460);
-    if told {
+    if after_error {
         script.icmp(HOST, 1);
     }
     script.pass(Duration::from_secs(3_600));
@@ -117,7 +117,7 @@ fn an_attempt_that_times_out_says_what_the_network_said() {
 }
 
 #[test]
-fn a_hard_error_frees_a_listener_of_an_attempt_that_nobody_knows_of() {
+fn a_hard_error_frees_a_listener_of_an_attempt_without_an_application() {
     let mut script = Script::connecting(quick());
     script.stack = stack(plain_device());
     script.stack.listen(crate::testing::PEER_PORT, 8, &valid(quick())).expect("listens");
@@ -131,11 +131,11 @@ fn a_hard_error_frees_a_listener_of_an_attempt_that_nobody_knows_of() {
     assert_eq!(script.stack.connections(), 1, "that may pass");
     script.icmp(PROTOCOL, 0);
     assert_eq!(script.stack.connections(), 0);
-    assert!(script.sent().is_empty(), "nobody is there to be told");
+    assert!(script.sent().is_empty(), "no application knows of it");
 }
 
 #[test]
-fn an_error_about_nobodys_segment_is_counted() {
+fn an_error_about_a_segment_of_no_connection_is_counted() {
     let mut script = Script::established(quick());
     script.local_port += 1;
     script.icmp(HOST, 1);

@@ -60,7 +60,7 @@ fn a_window_is_halved_for_each_timeout_of_a_pause(timeouts: u64, beyond_ms: u64,
     assert_eq!(script.data().len(), segments);
 }
 
-#[test_case(IdleRestart::Off, 3_600, 40; "for ever")]
+#[test_case(IdleRestart::Off, 3_600, 40; "without limit")]
 #[test_case(IdleRestart::HalvePerFiveMinutes, 299, 40; "five minutes")]
 #[test_case(IdleRestart::HalvePerFiveMinutes, 302, 20; "half of it for five more")]
 #[test_case(IdleRestart::HalvePerFiveMinutes, 3_600, 10; "and never less than the initial one")]

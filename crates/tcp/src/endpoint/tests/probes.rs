@@ -122,7 +122,7 @@ fn new_data_goes_before_a_repetition_and_may_exceed_the_congestion_window_by_one
 //= type=test
 //# Without such a segment the probe is the segment with the highest sequence numbers, sent again.
 #[test]
-fn new_data_that_the_peer_has_no_room_for_is_no_probe() {
+fn new_data_that_the_peer_has_no_room_for_is_not_a_probe() {
     let mut script = Script::connecting(probing());
     script.pass(RTT);
     script.peer_window = 3 * MSS as u16;

@@ -11,7 +11,7 @@ use test_case::test_case;
 const HALF: Duration = Duration::from_millis(500);
 
 /// Rejected data waits half a second; no tail probes, which would leave in between.
-fn patient() -> Config {
+fn half_second_retries() -> Config {
     let mut cfg = quick();
     cfg.retries.refused = Some(HALF);
     cfg.send.window_probe = WindowProbe::Empty;
@@ -32,12 +32,12 @@ fn refusing(cfg: Config) -> Script {
 
 #[test]
 fn refused_data_was_not_sent_and_is_tried_again_as_a_probe() {
-    let mut script = refusing(patient());
+    let mut script = refusing(half_second_retries());
     let rto = script.info().rto;
     script.write(300);
     script.pass(rto + HALF * 3);
-    let told = details(&script);
-    assert_eq!((told.window_probes, told.back_off, told.unsent, told.flight.outstanding), (4, 0, 300, 0));
+    let report = details(&script);
+    assert_eq!((report.window_probes, report.back_off, report.unsent, report.flight.outstanding), (4, 0, 300, 0));
     assert_eq!((script.sent(), script.info().counters.data_segments_sent), (vec![], 0));
     script.stack.set_device_refuses(false);
     script.pass(HALF / 2);
@@ -51,7 +51,7 @@ fn refused_data_was_not_sent_and_is_tried_again_as_a_probe() {
 #[test]
 fn a_write_or_a_segment_tries_refused_data_once_the_device_takes_it() {
     for by_write in [true, false] {
-        let mut script = refusing(patient());
+        let mut script = refusing(half_second_retries());
         script.write(300);
         script.stack.set_device_refuses(false);
         if by_write {
@@ -69,15 +69,15 @@ fn a_write_or_a_segment_tries_refused_data_once_the_device_takes_it() {
 
 #[test]
 fn a_refused_retransmission_is_not_in_flight_and_doubles_no_timeout() {
-    let mut script = Script::established(patient());
+    let mut script = Script::established(half_second_retries());
     script.write(300);
     script.out.clear();
     script.stack.set_device_refuses(true);
     let rto = script.info().rto;
     script.pass(rto + HALF * 2);
-    let told = details(&script);
-    assert_eq!((told.consecutive_timeouts, told.back_off), (3, 0));
-    assert_eq!((told.flight.lost, told.flight.retransmitted, script.info().pipe), (1, 0, 0));
+    let report = details(&script);
+    assert_eq!((report.consecutive_timeouts, report.back_off), (3, 0));
+    assert_eq!((report.flight.lost, report.flight.retransmitted, script.info().pipe), (1, 0, 0));
     assert_eq!((script.sent(), script.info().counters.segments_retransmitted), (vec![], 0));
     script.stack.set_device_refuses(false);
     script.pass(HALF);
@@ -88,7 +88,7 @@ fn a_refused_retransmission_is_not_in_flight_and_doubles_no_timeout() {
 
 #[test]
 fn a_refused_fast_retransmission_leaves_with_the_next_acknowledgement() {
-    let mut script = Script::established(patient());
+    let mut script = Script::established(half_second_retries());
     script.write(u64::from(8 * MSS));
     script.out.clear();
     script.stack.set_device_refuses(true);
@@ -103,7 +103,7 @@ fn a_refused_fast_retransmission_leaves_with_the_next_acknowledgement() {
 
 #[test]
 fn what_is_refused_for_longer_than_the_user_timeout_ends_the_connection() {
-    let mut cfg = patient();
+    let mut cfg = half_second_retries();
     cfg.retries.user_timeout = Some(HALF * 4);
     let mut script = refusing(cfg);
     script.write(300);
@@ -115,7 +115,7 @@ fn what_is_refused_for_longer_than_the_user_timeout_ends_the_connection() {
 #[test_case(Some(HALF) => 0; "the acknowledgement is lost")]
 #[test_case(None => 0; "so it is where data is taken for sent")]
 fn a_refused_acknowledgement_is_lost(refused: Option<Duration>) -> usize {
-    let mut cfg = patient();
+    let mut cfg = half_second_retries();
     cfg.retries.refused = refused;
     let mut script = refusing(cfg);
     let data = script.segment(wire::Flags::PSH, 1, Some(1));
@@ -129,7 +129,7 @@ fn a_refused_acknowledgement_is_lost(refused: Option<Duration>) -> usize {
 
 #[test]
 fn without_the_setting_refused_data_is_taken_for_sent() {
-    let mut cfg = patient();
+    let mut cfg = half_second_retries();
     cfg.retries.refused = None;
     let mut script = refusing(cfg);
     script.write(300);
@@ -142,7 +142,7 @@ fn without_the_setting_refused_data_is_taken_for_sent() {
 /// Milliseconds between the SYN's second and third departures, when the device rejects the second.
 #[test]
 fn a_refused_syn_is_tried_again_without_doubling() {
-    let mut script = Script::connecting(patient());
+    let mut script = Script::connecting(half_second_retries());
     script.stack.set_device_refuses(true);
     script.out.clear();
     let rto = script.info().rto;

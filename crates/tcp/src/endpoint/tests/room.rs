@@ -59,7 +59,7 @@ fn who_asks_in_vain_is_woken_once_when_half_of_the_buffer_is_free() {
 }
 
 #[test]
-fn who_was_told_that_there_is_room_is_not_woken() {
+fn a_writer_that_knows_of_room_is_not_woken() {
     let mut script = Script::established(with_buffer(8 * MSS));
     script.write(u64::from(2 * MSS));
     script.events.clear();

@@ -66,7 +66,7 @@ fn one_early_ack_changes_neither_the_minimum_nor_the_controller() {
 
 #[test_case(ms(0), false; "in no time")]
 #[test_case(Duration::from_micros(30), true; "a short path")]
-fn a_round_trip_of_nothing_is_no_sample(rtt: Duration, sample: bool) {
+fn a_round_trip_of_nothing_is_not_a_sample(rtt: Duration, sample: bool) {
     let (mut script, mut end) = (after_handshake_of(quick(), rtt), 1);
     round_trip(&mut script, &mut end, rtt);
     let expected = sample.then_some(rtt);
@@ -76,7 +76,7 @@ fn a_round_trip_of_nothing_is_no_sample(rtt: Duration, sample: bool) {
 
 #[test_case(999, false; "below it")]
 #[test_case(1_000, true; "as long as it")]
-fn what_the_clock_cannot_tell_from_nothing_is_no_sample(us: u64, sample: bool) {
+fn what_the_clock_cannot_tell_from_nothing_is_not_a_sample(us: u64, sample: bool) {
     let mut script = Script::connecting(quick());
     let guards = GuardConfig { clock_resolution: ms(1), ..GuardConfig::default() };
     let config = StackConfig { addresses: vec![US], device: plain_device(), isn_secret: [1, 2], guards };
@@ -141,7 +141,7 @@ fn a_syn_ack_that_left_twice_gives_no_sample() {
 
 /// Each of the peer's ACKs waits for its timer, so the path seems long. A segment that fills a hole is acknowledged at once.
 #[test]
-fn an_answer_that_was_not_delayed_is_no_early_one() {
+fn an_answer_that_was_not_delayed_is_not_an_early_one() {
     let mut cfg = quick();
     cfg.rto.min = ms(200);
     cfg.recovery.undo = UndoConfig {

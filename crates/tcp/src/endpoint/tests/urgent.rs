@@ -63,7 +63,7 @@ fn fetch(script: &mut Script) -> Result<u8, UrgentError> {
     script.stack.take_urgent_byte(&mut StackCx::new(script.now, &mut Off), script.conn)
 }
 
-fn told(script: &mut Script) -> usize {
+fn notices(script: &mut Script) -> usize {
     let urgent = |event: &crate::StackEvent| matches!(event, crate::StackEvent::Conn { event: ConnEvent::Urgent, .. });
     core::mem::take(&mut script.events).iter().filter(|event| urgent(event)).count()
 }
@@ -173,18 +173,18 @@ fn urgent_data_leaves_in_frames_of_one_segment(cfg: Config) {
 
 //= specs/rfc9293.md#urgent-data
 //= type=test
-//# The application is told when urgent data is announced.
+//# The application is notified when urgent data is announced.
 #[test]
-fn the_application_is_told_of_a_mark_before_its_bytes_have_come_and_once() {
+fn the_application_is_notified_of_a_mark_before_its_bytes_have_come_and_once() {
     let mut script = Script::established(quick());
     deliver(&mut script, 1, 10, Some(25));
-    assert_eq!((told(&mut script), ahead(&script)), (1, Some(24)));
+    assert_eq!((notices(&mut script), ahead(&script)), (1, Some(24)));
     deliver(&mut script, 11, 10, Some(15));
-    assert_eq!((told(&mut script), ahead(&script)), (0, Some(24)), "the same mark");
+    assert_eq!((notices(&mut script), ahead(&script)), (0, Some(24)), "the same mark");
     deliver(&mut script, 21, 10, Some(30));
-    assert_eq!((told(&mut script), ahead(&script)), (1, Some(49)), "a mark further on");
+    assert_eq!((notices(&mut script), ahead(&script)), (1, Some(49)), "a mark further on");
     deliver(&mut script, 31, 10, Some(5));
-    assert_eq!((told(&mut script), ahead(&script)), (0, Some(49)), "marks do not go back");
+    assert_eq!((notices(&mut script), ahead(&script)), (0, Some(49)), "marks do not go back");
 }
 
 //= specs/rfc9293.md#urgent-data
@@ -251,11 +251,11 @@ fn a_mark_on_bytes_that_wait_to_be_read_counts_and_one_on_bytes_that_were_read_d
     deliver(&mut script, 1, 20, None);
     read(&mut script, 10);
     deliver(&mut script, 16, 10, Some(2));
-    assert_eq!((told(&mut script), ahead(&script)), (1, Some(6)));
+    assert_eq!((notices(&mut script), ahead(&script)), (1, Some(6)));
     read(&mut script, 100);
     read(&mut script, 100);
     deliver(&mut script, 20, 10, Some(1));
-    assert_eq!((told(&mut script), ahead(&script)), (0, None));
+    assert_eq!((notices(&mut script), ahead(&script)), (0, None));
 }
 
 #[test]
@@ -265,11 +265,11 @@ fn a_closed_window_takes_the_pointer_though_not_the_bytes() {
     let mut script = Script::established(cfg);
     deliver(&mut script, 1, 1000, None);
     deliver(&mut script, 1001, 1, Some(1));
-    assert_eq!((told(&mut script), ahead(&script), script.info().readable), (1, Some(1000), 1000));
+    assert_eq!((notices(&mut script), ahead(&script), script.info().readable), (1, Some(1000), 1000));
 }
 
 #[test]
-fn a_pointer_to_nothing_means_the_first_byte_and_harms_nobody() {
+fn a_pointer_to_nothing_means_the_first_byte_and_is_harmless() {
     let mut script = Script::established(out_of_band());
     deliver(&mut script, 1, 10, Some(0));
     assert_eq!(fetch(&mut script), Ok(pattern_byte(0)));
@@ -282,5 +282,5 @@ fn after_the_peers_fin_no_mark_is_taken() {
     let fin = script.segment(Flags::FIN, 1, Some(1));
     script.deliver(fin, 0);
     deliver(&mut script, 2, 0, Some(9));
-    assert_eq!((told(&mut script), ahead(&script)), (0, None));
+    assert_eq!((notices(&mut script), ahead(&script)), (0, None));
 }

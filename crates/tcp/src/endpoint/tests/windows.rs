@@ -71,7 +71,7 @@ fn a_small_window_is_not_used_for_small_segments() {
 //= type=test
 //# A closed window is probed.
 #[test]
-fn a_closed_window_is_probed_with_one_byte_ever_more_slowly_and_for_ever() {
+fn a_closed_window_is_probed_with_one_byte_ever_more_slowly_and_without_end() {
     let mut script = Script::established(quick());
     script.peer_window = 0;
     script.ack(1);

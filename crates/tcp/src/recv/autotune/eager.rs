@@ -36,7 +36,7 @@ fn target(rmss: Bytes, max: Bytes, copied: Bytes, space: Bytes, rtt_known: bool)
     }
     let window = ROUND_TRIPS * copied + MARGIN_SEGMENTS * u64::from(rmss);
     // A round trip that brought twice as much as any before is slow start at full speed; even more marks the end of a pause or a
-    // filled gap, and is no reason to grow faster still.
+    // filled gap, after which the window need not grow faster.
     let growth = if rtt_known { window * (copied - space).min(space) / space } else { 0 };
     Bytes::try_from(window + growth).unwrap_or(Bytes::MAX).min(max)
 }

@@ -106,7 +106,7 @@ fn what_leaves_unasked_is_paid_back() {
     sender.send(Bytes::MAX);
     sender.pacer.on_sent(2 * SEGMENT);
     let (burst, until) = sender.send(1_000);
-    assert_eq!((burst, until), (0, sender.now + Duration::from_millis(1)), "it waits as long as it was told to");
+    assert_eq!((burst, until), (0, sender.now + Duration::from_millis(1)), "it waits until then");
     sender.now = until;
     assert_eq!(sender.send(1_000), (0, until + Duration::from_millis(2)));
 }

@@ -59,7 +59,7 @@ fn the_newest_cookie_and_segment_size_of_each_server_are_kept() {
     stack.learn(REMOTE, 536, cookie(2), Answers::Offer);
     assert_eq!(planned(&stack, REMOTE), (cookie(2), 496));
     stack.learn(REMOTE, 20, cookie(3), Answers::Nothing);
-    assert_eq!(planned(&stack, REMOTE), (cookie(2), 0), "nobody asked for the third");
+    assert_eq!(planned(&stack, REMOTE), (cookie(2), 0), "the third was not requested");
     assert_eq!(planned(&stack, LOCAL), (Some(request), 0), "another server");
 }
 

@@ -183,7 +183,7 @@ fn an_orphan_lives_no_longer_than_its_time_although_its_peer_answers_every_probe
         }
         assert!(bench.now.since(began) <= guards.orphan_time + Duration::from_secs(1));
     }
-    assert!(reset, "its peer is told");
+    assert!(reset, "its peer gets a reset");
     assert_eq!(bench.stack.guard_counters().orphans_reset, 1);
 }
 
@@ -498,7 +498,7 @@ fn without_memory_and_cookies_a_syn_evicts_in_the_usual_order() {
 }
 
 #[test]
-fn a_listener_can_be_told_to_keep_every_handshake() {
+fn a_listener_can_be_configured_to_keep_every_handshake() {
     let mut cfg = quick();
     cfg.handshake.cookies = Some(crate::config::SynCookies::Off);
     let mut bench = Bench::listening(0, cfg.clone());

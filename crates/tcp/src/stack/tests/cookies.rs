@@ -186,7 +186,7 @@ fn in_need_cookies_answer_what_the_syn_queue_has_no_room_for() {
 
 /// A listener of the default configuration: strangers occupy all its places and never answer.
 #[test]
-fn unanswered_handshakes_deny_nobody_a_connection() {
+fn unanswered_handshakes_deny_no_peer_a_connection() {
     let mut bench = Bench::listening(128, Config::default());
     for port in 0..2_000 {
         bench.syn_ack_for(20_000 + port).expect("answered");

@@ -107,7 +107,7 @@ fn a_syn_ack_does_not_end_the_handshake_of_a_passive_open() {
 //= type=test
 //# A reset in SYN-RECEIVED returns a passive open to LISTEN, and refuses an active one.
 #[test]
-fn a_reset_of_a_handshake_is_nobodys_business_and_the_listener_goes_on() {
+fn a_reset_of_a_handshake_reaches_no_application_and_the_listener_goes_on() {
     let mut cfg = quick();
     cfg.handshake.cookies = Some(SynCookies::Off);
     let mut bench = Bench::listening(0, cfg);
@@ -183,7 +183,7 @@ fn waiting_for_data(ms: u64) -> Config {
 }
 
 #[test]
-fn an_application_that_waits_for_data_is_told_with_the_first_byte() {
+fn an_application_that_waits_for_data_is_notified_with_the_first_byte() {
     let mut bench = Bench::listening(8, waiting_for_data(5_000));
     let syn_ack = bench.syn_ack_for(PEER).expect("answered");
     bench.finish(&syn_ack);

@@ -88,7 +88,7 @@ fn the_end_of_a_listener_resets_what_was_not_taken_and_nothing_else() {
     assert_eq!(reset, [(Flags::RST, 1002)], "1003 had only knocked");
     assert_eq!((bench.state(taken), bench.stack.connections()), ("ESTABLISHED", 1));
     bench.sent.clear();
-    assert_eq!(bench.syn_ack_for(1004).map(|out| out.flags), Some(Flags::RST), "nobody listens");
+    assert_eq!(bench.syn_ack_for(1004).map(|out| out.flags), Some(Flags::RST), "no listener");
     assert_eq!(bench.stack.listen(PORT, 4, &valid(quick())), Ok(()));
 }
 

@@ -74,7 +74,7 @@ impl Pair {
             self.turn(0);
             self.turn(1);
         }
-        assert!(self.wire.iter().all(Vec::is_empty), "the two go on for ever");
+        assert!(self.wire.iter().all(Vec::is_empty), "the exchange does not end");
     }
 
     /// Lets time pass in steps.

@@ -188,11 +188,11 @@ impl Chunks {
             self.unsent.remove(1);
         }
     }
-    /// Lets the first `bytes` of the oldest chunk go as a burst; PSH is on its last segment if it is on the chunk's, or
+    /// Releases the first `bytes` of the oldest chunk as a burst; PSH is on its last segment if it is on the chunk's, or
     /// if `push` says so.
     pub fn commit(&mut self, bytes: Bytes, push: Push) {
-        let head = self.unsent.front_mut().expect("there is a chunk to let go");
-        assert!(bytes > 0 && bytes <= head.len, "{bytes} of {} bytes let go", head.len);
+        let head = self.unsent.front_mut().expect("there is a chunk to release");
+        assert!(bytes > 0 && bytes <= head.len, "{bytes} of {} bytes released", head.len);
         let whole = bytes == head.len;
         let push = if whole && head.push == Push::Yes { Push::Yes } else { push };
         head.len -= bytes;
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn later_writes_fill_the_last_chunk_and_what_is_left_of_one_that_was_let_go_in_part() {
+    fn later_writes_fill_the_last_chunk_and_what_is_left_of_one_that_was_released_in_part() {
         let mut chunks = Chunks::new(0);
         written(&mut chunks, 1_000, 1_300);
         written(&mut chunks, 1_000, 100);
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_before_it_was_let_go_is_a_burst_and_gone_from_its_chunk() {
+    fn what_leaves_before_it_was_released_is_a_burst_and_gone_from_its_chunk() {
         let mut chunks = Chunks::new(7);
         written(&mut chunks, 1_000, 1_500);
         chunks.cover(307);

@@ -265,7 +265,7 @@ fn probes() -> Vec<Row> {
         "an empty probe takes no number", |c| { c.empty_probes(); c.write(300); c.window(0); c.probing(Probing::Due(0)); } => ASK_EMPTY, { c.probing(Probing::Idle); } => held(HeldBy::PeerWindow);
         "an empty probe turns into data where the window takes some", |c| { c.empty_probes(); c.send(3); c.write(300); c.window(40); c.probing(Probing::Due(0)); } => ask(40), { c.window(0); } => ASK_EMPTY;
         "an empty probe asks on behalf of the FIN", |c| { c.empty_probes(); c.snd.space.queue_fin(); c.window(0); c.probing(Probing::Due(0)); } => ASK_EMPTY, { c.probing(Probing::Idle); } => held(HeldBy::PeerWindow);
-        "a FIN held by marks is no probe of a byte", |c| { c.snd.space.queue_fin(); c.probing(Probing::Due(0)); c.view.marks_until = Some(LATER); } => held(HeldBy::Ecn(LATER)), { c.empty_probes(); } => Departure::WindowProbe(Ask::New(fin(0)));
+        "a FIN held by marks is not a probe of a byte", |c| { c.snd.space.queue_fin(); c.probing(Probing::Due(0)); c.view.marks_until = Some(LATER); } => held(HeldBy::Ecn(LATER)), { c.empty_probes(); } => Departure::WindowProbe(Ask::New(fin(0)));
         "without data there is nothing to probe with", |c| { c.send(1); c.probing(Probing::Due(0)); } => held(HeldBy::AppLimited), { c.write(100); c.window(0); } => ask(1);
         "a window probe gives way to data", |c| { c.write(300); c.probing(Probing::Due(0)); } => new(100), { c.window(0); } => ask(1);
         "a window probe of a tail that has nothing to send", |c| { c.write(300); c.window(0); c.probing(Probing::Due(0)); c.snd.rec.tail.on_timeout(); } => ask(1), { c.window(300); } => tail_new(100);

@@ -185,7 +185,7 @@ fn replies_make_a_connection_wait_for_them_until_one_fails_to_come() {
 }
 
 #[test]
-fn what_is_sent_later_than_the_delay_is_no_reply() {
+fn what_is_sent_later_than_the_delay_is_not_a_reply() {
     let mut receiver = Receiver::after_the_first(16);
     receiver.policy.on_data_sent(&receiver.owed, receiver.now + ms(40));
     assert_eq!(receiver.policy.pace(), AckPace::Quick);
