@@ -1,6 +1,6 @@
 //! `longhaul analyze`: what limited the connections of a capture from elsewhere.
 
-mod words;
+mod text;
 
 use crate::failure::Failure;
 use crate::{output, view};
@@ -52,8 +52,8 @@ pub fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     }
     let text = match (args.format, args.flow) {
         (Format::Jsonl, wanted) => jsonl(&analysis, wanted)?,
-        (Format::Text, None) => words::overview(&analysis, args.flows as usize),
-        (Format::Text, Some(id)) => words::in_full(one(&analysis, id)?),
+        (Format::Text, None) => text::overview(&analysis, args.flows as usize),
+        (Format::Text, Some(id)) => text::in_full(one(&analysis, id)?),
     };
     output::write(&text)?;
     end(&args.file, &analysis)

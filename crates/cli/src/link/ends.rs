@@ -1,6 +1,6 @@
 //! The syntax of a link's ends: `ns=wanA,dev=wa0,addr=10.77.0.1/24`.
 
-use super::words::words;
+use super::pairs::words;
 use crate::failure::Failure;
 use net::{Cidr, LinkEnd};
 use profiles::units;

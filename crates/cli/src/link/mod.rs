@@ -6,9 +6,9 @@
 mod control;
 mod ends;
 mod leftovers;
+mod pairs;
 mod paths;
-mod tell;
-mod words;
+mod reports;
 
 use crate::failure::Failure;
 use crate::output;
@@ -20,6 +20,7 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeSpec;
 use paths::Paths;
+use reports::View;
 use std::fs::{File, OpenOptions, Permissions};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -27,7 +28,6 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use tell::View;
 
 /// Arguments of `longhaul link`.
 #[derive(Args, Clone, Debug)]
@@ -148,7 +148,7 @@ fn emulate(args: &LinkArgs) -> Result<(), Failure> {
             report.unmodelled_drops()
         );
     }
-    output::write(&format!("{}\n", tell::object(&report)))?;
+    output::write(&format!("{}\n", reports::object(&report)))?;
     match (&report.captured.error, &args.pcap) {
         (Some(error), Some(path)) => Err(Failure::Failed(format!("--pcap {}: {error}", path.display()))),
         _ => Ok(()),
@@ -279,7 +279,7 @@ impl Running {
 
     fn stats(&self) -> Result<String, Failure> {
         let report = self.handle.report().ok_or_else(|| Failure::Failed(String::new()))?;
-        Ok(tell::object(&report).to_string())
+        Ok(reports::object(&report).to_string())
     }
 
     fn answer(&mut self, request: &str) -> Result<String, Failure> {

@@ -3,7 +3,7 @@
 //! The lab's parsers read rates, buffers, loss, jitter and reordering. A buffer in bandwidth-delay products refers to the round
 //! trip, so the two directions are evaluated together, and again when one of them changes.
 
-use super::words::{Word, words};
+use super::pairs::{Word, words};
 use crate::failure::Failure;
 use base::{Duration, Rate, Ratio};
 use lab::spec::{Key, Point, Refusal};
