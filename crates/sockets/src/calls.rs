@@ -1,9 +1,9 @@
 //! The blocking calls: repeated attempts, for as long as the caller is willing to wait.
 
 use crate::host::Host;
-use crate::reports::Told;
+use crate::reports::Ancillary;
 use crate::socket::{Address, Opening, Receiving, Sending, State};
-use crate::waiting::{Patience, Plugin};
+use crate::waiting::{Plugin, Wait};
 use base::Duration;
 use libc::{MSG_DONTWAIT, MSG_ERRQUEUE, MSG_OOB, POLLERR, POLLHUP, POLLNVAL, epoll_event, pollfd};
 use nix::errno::Errno;
@@ -13,37 +13,37 @@ use tcp::Conn;
 
 impl Host {
     /// How long a call waits for data or a connection to arrive.
-    fn patience_to_receive(&self, fd: RawFd, flags: i32) -> Patience {
-        self.patience(fd, flags, |settings| settings.receive_timeout)
+    fn wait_to_receive(&self, fd: RawFd, flags: i32) -> Wait {
+        self.wait_limit(fd, flags, |settings| settings.receive_timeout)
     }
 
     /// How long a call waits for buffer space, or for the peer to answer.
-    fn patience_to_send(&self, fd: RawFd, flags: i32) -> Patience {
-        self.patience(fd, flags, |settings| settings.send_timeout)
+    fn wait_to_send(&self, fd: RawFd, flags: i32) -> Wait {
+        self.wait_limit(fd, flags, |settings| settings.send_timeout)
     }
 
-    fn patience(
+    fn wait_limit(
         &self,
         fd: RawFd,
         flags: i32,
         timeout: impl FnOnce(&crate::settings::Settings) -> Option<Duration>,
-    ) -> Patience {
+    ) -> Wait {
         let blocks = match self.sockets.get(&fd) {
             Some(socket) => !socket.nonblocking,
             None => self.pipes.blocks(fd),
         };
         if flags & MSG_DONTWAIT != 0 || !blocks {
-            return Patience::None;
+            return Wait::None;
         }
         let limit = self.sockets.get(&fd).and_then(|socket| timeout(&socket.settings));
-        limit.map_or(Patience::Endless, Patience::For)
+        limit.map_or(Wait::Endless, Wait::For)
     }
 
     /// A writing call is about to wait for a connection that is still being opened: returns that connection if the call does
     /// wait.
     fn announce_writer(&mut self, fd: RawFd, flags: i32) -> Option<Conn> {
         let State::Connecting(conn) = self.sockets.get(&fd)?.state else { return None };
-        if self.patience_to_send(fd, flags) == Patience::None {
+        if self.wait_to_send(fd, flags) == Wait::None {
             return None;
         }
         let (stack, mut cx) = self.stack_and_cx();
@@ -59,17 +59,17 @@ impl Host {
 }
 
 /// How long a call with a timeout given in milliseconds waits.
-fn patience_of(timeout_ms: i32) -> Patience {
+fn wait_of(timeout_ms: i32) -> Wait {
     match u64::try_from(timeout_ms) {
-        Err(_) => Patience::Endless,
-        Ok(0) => Patience::None,
-        Ok(ms) => Patience::For(Duration::from_millis(ms)),
+        Err(_) => Wait::Endless,
+        Ok(0) => Wait::None,
+        Ok(ms) => Wait::For(Duration::from_millis(ms)),
     }
 }
 
 impl Plugin {
     pub fn accept(&self, fd: RawFd) -> Result<(RawFd, SocketAddr), Errno> {
-        self.call_patiently(|host| host.patience_to_receive(fd, 0), |host| host.accept(fd))
+        self.call_blocking(|host| host.wait_to_receive(fd, 0), |host| host.accept(fd))
     }
 
     pub fn connect(&self, fd: RawFd, address: Address) -> Result<(), Errno> {
@@ -78,13 +78,13 @@ impl Plugin {
             Opening::Begun => Errno::EINPROGRESS,
             Opening::UnderWay => Errno::EALREADY,
         };
-        let outcome = self.call_patiently(|host| host.patience_to_send(fd, 0), |host| host.connected(fd));
+        let outcome = self.call_blocking(|host| host.wait_to_send(fd, 0), |host| host.connected(fd));
         // The wait has ended, not the attempt.
         outcome.map_err(|error| if error == Errno::EAGAIN { at_once } else { error })
     }
 
     /// What `recvmsg` on the error queue returns.
-    pub fn receive_report(&self, fd: RawFd) -> Result<Told, Errno> {
+    pub fn receive_report(&self, fd: RawFd) -> Result<Ancillary, Errno> {
         self.call(|host| host.receive_report(fd))
     }
 
@@ -101,8 +101,8 @@ impl Plugin {
         let mut receiving = Receiving::default();
         // A call never waits for reports or for urgent data.
         let dont_wait = if flags & (MSG_ERRQUEUE | MSG_OOB) != 0 { MSG_DONTWAIT } else { 0 };
-        let result = self.call_patiently(
-            |host| host.patience_to_receive(fd, flags | dont_wait),
+        let result = self.call_blocking(
+            |host| host.wait_to_receive(fd, flags | dont_wait),
             |host| {
                 if host.pipes.contains(fd) {
                     return host.pipe_read(fd, pieces);
@@ -118,7 +118,7 @@ impl Plugin {
         self.send_to(fd, pieces, flags, None)
     }
 
-    /// As [`Self::call_patiently`], for a writing call: the connection being opened is informed that a writer is waiting.
+    /// As [`Self::call_blocking`], for a writing call: the connection being opened is informed that a writer is waiting.
     fn wait_to_write<T>(
         &self,
         fd: RawFd,
@@ -126,7 +126,7 @@ impl Plugin {
         attempt: impl FnMut(&mut Host) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         let opening = self.call(|host| host.announce_writer(fd, flags));
-        let result = self.call_patiently(|host| host.patience_to_send(fd, flags), attempt);
+        let result = self.call_blocking(|host| host.wait_to_send(fd, flags), attempt);
         if let Some(conn) = opening {
             self.call(|host| host.withdraw_writer(conn));
         }
@@ -168,14 +168,14 @@ impl Plugin {
     pub fn close(&self, fd: RawFd) -> Result<(), Errno> {
         let Some((conn, time)) = self.call(|host| host.close(fd))? else { return Ok(()) };
         // `close` does not report what happens to the data.
-        let _ = self.call_patiently(|_| Patience::For(time), |host| host.lingered(conn));
-        self.call(|host| host.let_connection_go(conn));
+        let _ = self.call_blocking(|_| Wait::For(time), |host| host.lingered(conn));
+        self.call(|host| host.release_connection(conn));
         Ok(())
     }
 
     pub fn poll(&self, entries: &mut [pollfd], timeout_ms: i32) -> Result<i32, Errno> {
-        let ready = self.call_patiently(
-            |_| patience_of(timeout_ms),
+        let ready = self.call_blocking(
+            |_| wait_of(timeout_ms),
             |host| {
                 let ready = entries.iter_mut().map(|entry| i32::from(look(host, entry))).sum();
                 if ready > 0 { Ok(ready) } else { Err(Errno::EAGAIN) }
@@ -185,19 +185,19 @@ impl Plugin {
     }
 
     pub fn epoll_wait(&self, epfd: RawFd, events: &mut [epoll_event], timeout_ms: i32) -> Result<usize, Errno> {
-        none_in_time(self.call_patiently(|_| patience_of(timeout_ms), |host| host.epoll_wait(epfd, events)), 0)
+        none_in_time(self.call_blocking(|_| wait_of(timeout_ms), |host| host.epoll_wait(epfd, events)), 0)
     }
 
     pub fn splice(&self, from: RawFd, to: RawFd, len: usize, flags: u32) -> Result<usize, Errno> {
         let dont_wait = if flags & libc::SPLICE_F_NONBLOCK == 0 { 0 } else { MSG_DONTWAIT };
-        let patience = |host: &Host| match host.patience_to_receive(from, dont_wait) {
-            Patience::None => Patience::None,
-            waits => match host.patience_to_send(to, dont_wait) {
-                Patience::None => Patience::None,
+        let wait = |host: &Host| match host.wait_to_receive(from, dont_wait) {
+            Wait::None => Wait::None,
+            waits => match host.wait_to_send(to, dont_wait) {
+                Wait::None => Wait::None,
                 _ => waits,
             },
         };
-        self.call_patiently(patience, |host| host.splice(from, to, len, flags))
+        self.call_blocking(wait, |host| host.splice(from, to, len, flags))
     }
 }
 

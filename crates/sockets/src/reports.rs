@@ -100,7 +100,7 @@ pub(crate) struct Progress {
 
 /// Control messages and flags of a `recvmsg`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct Ancillary {
     pub messages: Vec<ControlMessage>,
     pub flags: i32,
 }
@@ -170,7 +170,7 @@ impl Reports {
         };
         let acked = self.written.saturating_sub(progress.unacknowledged);
         let sent = self.written.saturating_sub(progress.unsent);
-        let mut told = self.release(acked);
+        let mut added = self.release(acked);
         let mut reports = Vec::new();
         for stamp in &mut self.stamps {
             while let Some(&what) = stamp.moments.front() {
@@ -183,22 +183,22 @@ impl Reports {
             }
         }
         self.stamps.retain(|stamp| !stamp.moments.is_empty());
-        told += reports.len();
+        added += reports.len();
         self.queue.extend(reports);
-        told
+        added
     }
 
     /// Returns the buffers up to this byte. Adjacent ones share a report.
     fn release(&mut self, acked: u64) -> usize {
-        let mut told = 0;
+        let mut added = 0;
         while let Some(lent) = self.lent.pop_front_if(|lent| lent.end <= acked) {
-            told += 1;
+            added += 1;
             match self.queue.back_mut() {
                 Some(Report::Returned { last, .. }) if last.wrapping_add(1) == lent.number => *last = lent.number,
                 _ => self.queue.push_back(Report::Returned { first: lent.number, last: lent.number }),
             }
         }
-        told
+        added
     }
 
     /// The network has ended an attempt to connect.
@@ -215,7 +215,7 @@ impl Reports {
 impl Report {
     /// The report as `recvmsg` with `MSG_ERRQUEUE` returns it. `bits` are `SO_TIMESTAMPING`'s, `wall_us` converts a moment to
     /// microseconds since 1970.
-    pub fn told(&self, family: Family, bits: u32, wall_us: impl Fn(Instant) -> i64) -> Told {
+    pub fn ancillary(&self, family: Family, bits: u32, wall_us: impl Fn(Instant) -> i64) -> Ancillary {
         let mut messages = Vec::new();
         if let Self::Stamped { at, .. } = self
             && bits & SOF_TIMESTAMPING_SOFTWARE != 0
@@ -232,7 +232,7 @@ impl Report {
             Self::Stamped { .. } => bits & SOF_TIMESTAMPING_OPT_TSONLY != 0,
             Self::Blamed { .. } => false,
         };
-        Told { messages, flags: MSG_ERRQUEUE | if whole { 0 } else { MSG_TRUNC } }
+        Ancillary { messages, flags: MSG_ERRQUEUE | if whole { 0 } else { MSG_TRUNC } }
     }
 
     /// `struct sock_extended_err`, and the address of the sender.
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(reports.look(progress(0, 11), at(1)), 1);
         assert_eq!(reports.look(progress(0, 10), at(2)), 1);
         assert_eq!(reports.fetch(), Some(Report::Returned { first: 0, last: 1 }));
-        assert_eq!(reports.look(None, at(3)), 1, "nobody needs the buffers of a connection that is over");
+        assert_eq!(reports.look(None, at(3)), 1, "a connection that is over needs no buffers");
         assert_eq!(reports.fetch(), Some(Report::Returned { first: 2, last: 2 }));
         assert!(reports.is_empty() && !reports.waits());
     }
@@ -318,9 +318,9 @@ mod tests {
     #[test]
     fn a_report_about_time_has_the_time_first() {
         let report = Report::Stamped { what: Moment::Acknowledged, key: 7, at: at(0) };
-        let told = report.told(Family::V4, ALL, |_| 3_000_002);
-        assert_eq!(told.flags, MSG_ERRQUEUE | MSG_TRUNC);
-        let [time, error] = told.messages.as_slice() else { panic!("{told:?}") };
+        let ancillary = report.ancillary(Family::V4, ALL, |_| 3_000_002);
+        assert_eq!(ancillary.flags, MSG_ERRQUEUE | MSG_TRUNC);
+        let [time, error] = ancillary.messages.as_slice() else { panic!("{ancillary:?}") };
         assert_eq!((time.level, time.kind, time.data.len()), (SOL_SOCKET, SO_TIMESTAMPING, 48));
         assert_eq!(time.data[..16], [3_i64.to_ne_bytes(), 2_000_i64.to_ne_bytes()].concat());
         assert_eq!((error.level, error.kind, error.data.len()), (SOL_IP, IP_RECVERR, 32));
@@ -328,7 +328,8 @@ mod tests {
         let expected =
             [(Errno::ENOMSG as i32).to_ne_bytes(), origin_and_type, 2_u32.to_ne_bytes(), 7_u32.to_ne_bytes()];
         assert_eq!(error.data[..16], expected.concat());
-        let silent = report.told(Family::V6, ALL & !SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_TSONLY, |_| 0);
+        let silent =
+            report.ancillary(Family::V6, ALL & !SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_TSONLY, |_| 0);
         assert_eq!((silent.flags, silent.messages.len()), (MSG_ERRQUEUE, 1));
         assert_eq!((silent.messages[0].level, silent.messages[0].data.len()), (SOL_IPV6, 44));
     }

@@ -19,7 +19,7 @@ use std::thread::{self, ThreadId};
 const HORIZON: Duration = Duration::from_secs(4 * 3_600);
 /// How long main waits for a released call to read its end time, in real time: effectively indefinitely for packetdrill, which
 /// reads it at once. A program that does not read it must not hang.
-const END_TIME_PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+const END_TIME_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// What `userdata` points to.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ enum Sleeper {
 
 /// How long a call waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Patience {
+pub(crate) enum Wait {
     /// Not at all.
     None,
     /// For this long.
@@ -92,25 +92,25 @@ impl Plugin {
         locked.host.begin();
         let result = work(&mut locked.host);
         locked.host.drive(None);
-        drop(self.tell_sleeper(locked));
+        drop(self.wake_sleeper(locked));
         result
     }
 
-    /// A blocking call: repeats `attempt` while it returns `EAGAIN`, for as long as `patience` allows.
+    /// A blocking call: repeats `attempt` while it returns `EAGAIN`, for as long as `wait` allows.
     ///
     /// # Errors
     /// The errors of `attempt`; `EAGAIN` when the time is up.
-    pub fn call_patiently<T>(
+    pub fn call_blocking<T>(
         &self,
-        patience: impl FnOnce(&Host) -> Patience,
+        wait: impl FnOnce(&Host) -> Wait,
         attempt: impl FnMut(&mut Host) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         let mut locked = self.lock();
         locked.host.begin();
-        let until = match patience(&locked.host) {
-            Patience::None => Some(locked.host.now()),
-            Patience::For(time) => Some(locked.host.now() + time),
-            Patience::Endless => None,
+        let until = match wait(&locked.host) {
+            Wait::None => Some(locked.host.now()),
+            Wait::For(time) => Some(locked.host.now() + time),
+            Wait::Endless => None,
         };
         if self.is_main() { self.try_on_main(locked, until, attempt) } else { self.sleep(locked, until, attempt) }
     }
@@ -126,7 +126,7 @@ impl Plugin {
         loop {
             let result = attempt(&mut locked.host);
             locked.host.drive(None);
-            locked = self.tell_sleeper(locked);
+            locked = self.wake_sleeper(locked);
             if !matches!(result, Err(Errno::EAGAIN)) || locked.host.now() >= end {
                 return result;
             }
@@ -170,7 +170,7 @@ impl Plugin {
     }
 
     /// Something has changed: the sleeper checks whether its call can continue, and main goes on after that.
-    fn tell_sleeper<'a>(&self, mut locked: Locked<'a>) -> Locked<'a> {
+    fn wake_sleeper<'a>(&self, mut locked: Locked<'a>) -> Locked<'a> {
         if self.is_main() && matches!(locked.sleeper, Sleeper::Asleep { .. }) {
             locked.sleeper = Sleeper::Called;
             self.changed.notify_all();
@@ -183,7 +183,7 @@ impl Plugin {
 
     /// Waits for a released call to read its end time, because the clock may not advance before that.
     fn let_returning_pass<'a>(&self, mut locked: Locked<'a>) -> Locked<'a> {
-        let deadline = std::time::Instant::now() + END_TIME_PATIENCE;
+        let deadline = std::time::Instant::now() + END_TIME_TIMEOUT;
         while locked.sleeper == Sleeper::Returning {
             let left = deadline.saturating_duration_since(std::time::Instant::now());
             if left.is_zero() {
@@ -200,7 +200,7 @@ impl Plugin {
         let mut locked = self.let_returning_pass(locked);
         locked.host.clock.advance(to);
         locked.host.drive(None);
-        self.tell_sleeper(locked)
+        self.wake_sleeper(locked)
     }
 
     /// Advances the clock to `to`, handling every event on the way at its own time.
@@ -246,7 +246,7 @@ impl Plugin {
         locked.host.begin();
         locked.host.send_what_others_wrote();
         locked.host.arrive(bytes);
-        drop(self.tell_sleeper(locked));
+        drop(self.wake_sleeper(locked));
     }
 
     /// The next packet with the moment it was sent; time passes until one is sent. Nothing when none will be, as far as can
@@ -271,9 +271,9 @@ impl Plugin {
 
 /// The next event: a timer of the stack's, or the end of a sleeper's wait.
 fn next_event(locked: &Locked<'_>) -> Option<Instant> {
-    let patience = match locked.sleeper {
+    let wait = match locked.sleeper {
         Sleeper::Asleep { until } => until,
         _ => None,
     };
-    locked.host.next_deadline().into_iter().chain(patience).min()
+    locked.host.next_deadline().into_iter().chain(wait).min()
 }

@@ -35,7 +35,7 @@ fn epoll_wait(script: &Script, epfd: c_int, max: c_int, timeout_ms: c_int) -> An
 }
 
 /// The events of the one watched descriptor, zero for none.
-fn told(script: &Script, epfd: c_int) -> c_int {
+fn ready_events(script: &Script, epfd: c_int) -> c_int {
     epoll_wait(script, epfd, 8, 0).unwrap().first().map_or(0, |(_, events)| *events)
 }
 
@@ -87,59 +87,63 @@ impl Conversation {
 }
 
 #[test]
-fn by_level_a_reader_is_told_until_everything_is_read() {
+fn by_level_a_reader_is_woken_until_everything_is_read() {
     let mut talk = Conversation::new();
     let epfd = watching(&talk.script, talk.fd, EPOLLIN);
-    assert_eq!(told(&talk.script, epfd), 0);
+    assert_eq!(ready_events(&talk.script, epfd), 0);
     talk.peer_sends(b"ab");
-    assert_eq!((told(&talk.script, epfd), told(&talk.script, epfd)), (EPOLLIN, EPOLLIN));
+    assert_eq!((ready_events(&talk.script, epfd), ready_events(&talk.script, epfd)), (EPOLLIN, EPOLLIN));
     talk.script.read(talk.fd, 1).unwrap();
-    assert_eq!(told(&talk.script, epfd), EPOLLIN);
+    assert_eq!(ready_events(&talk.script, epfd), EPOLLIN);
     talk.script.read(talk.fd, 1).unwrap();
-    assert_eq!(told(&talk.script, epfd), 0);
+    assert_eq!(ready_events(&talk.script, epfd), 0);
 }
 
 #[test]
-fn by_edge_a_reader_is_told_once_for_each_arrival() {
+fn by_edge_a_reader_is_woken_once_for_each_arrival() {
     let mut talk = Conversation::new();
     let epfd = watching(&talk.script, talk.fd, EPOLLIN | EPOLLET);
     talk.peer_sends(b"a");
-    assert_eq!((told(&talk.script, epfd), told(&talk.script, epfd)), (EPOLLIN, 0), "unread, but not new");
+    assert_eq!(
+        (ready_events(&talk.script, epfd), ready_events(&talk.script, epfd)),
+        (EPOLLIN, 0),
+        "unread, but not new"
+    );
     talk.peer_sends(b"b");
-    assert_eq!((told(&talk.script, epfd), told(&talk.script, epfd)), (EPOLLIN, 0));
+    assert_eq!((ready_events(&talk.script, epfd), ready_events(&talk.script, epfd)), (EPOLLIN, 0));
     talk.peer_sends(b"c");
     talk.script.read(talk.fd, 100).unwrap();
-    assert_eq!(told(&talk.script, epfd), 0, "it was read before anybody looked");
+    assert_eq!(ready_events(&talk.script, epfd), 0, "it was read before anybody looked");
 }
 
 #[test]
 fn by_edge_an_arrival_tells_of_everything_that_is_so() {
     let mut talk = Conversation::new();
     let epfd = watching(&talk.script, talk.fd, EPOLLIN | EPOLLOUT | EPOLLET);
-    assert_eq!((told(&talk.script, epfd), told(&talk.script, epfd)), (EPOLLOUT, 0));
+    assert_eq!((ready_events(&talk.script, epfd), ready_events(&talk.script, epfd)), (EPOLLOUT, 0));
     talk.peer_sends(b"a");
-    assert_eq!((told(&talk.script, epfd), told(&talk.script, epfd)), (EPOLLIN | EPOLLOUT, 0));
+    assert_eq!((ready_events(&talk.script, epfd), ready_events(&talk.script, epfd)), (EPOLLIN | EPOLLOUT, 0));
 }
 
 #[test]
-fn by_edge_a_writer_is_told_when_there_is_room_again() {
+fn by_edge_a_writer_is_woken_when_there_is_room_again() {
     let talk = Conversation::new();
     let Conversation { script, fd, .. } = &talk;
     script.setsockopt(*fd, libc::SOL_SOCKET, libc::SO_SNDBUF, &[10_000]).unwrap();
     script.set_nonblocking(*fd);
     let epfd = watching(script, *fd, EPOLLOUT | EPOLLET);
-    assert_eq!((told(script, epfd), told(script, epfd)), (EPOLLOUT, 0));
+    assert_eq!((ready_events(script, epfd), ready_events(script, epfd)), (EPOLLOUT, 0));
     let mut written = 0;
     while let Ok(len) = script.write(*fd, &[0; 5_000]) {
         written += len as u32;
     }
-    assert!(written > 0 && told(script, epfd) == 0, "{written} bytes fit");
+    assert!(written > 0 && ready_events(script, epfd) == 0, "{written} bytes fit");
     talk.peer_acks(1 + 1_000);
-    assert_eq!(told(script, epfd), 0, "too little room to be worth it");
+    assert_eq!(ready_events(script, epfd), 0, "too little room to be worth it");
     for acked in (2..=written / 1_000).map(|segments| segments * 1_000) {
         talk.peer_acks(1 + acked);
     }
-    assert_eq!((told(script, epfd), told(script, epfd)), (EPOLLOUT, 0));
+    assert_eq!((ready_events(script, epfd), ready_events(script, epfd)), (EPOLLOUT, 0));
 }
 
 #[test]
@@ -147,30 +151,30 @@ fn once_means_once_until_it_is_asked_for_anew() {
     let mut talk = Conversation::new();
     let epfd = watching(&talk.script, talk.fd, EPOLLIN | EPOLLONESHOT);
     talk.peer_sends(b"a");
-    assert_eq!((told(&talk.script, epfd), told(&talk.script, epfd)), (EPOLLIN, 0));
+    assert_eq!((ready_events(&talk.script, epfd), ready_events(&talk.script, epfd)), (EPOLLIN, 0));
     talk.peer_sends(b"b");
-    assert_eq!(told(&talk.script, epfd), 0);
+    assert_eq!(ready_events(&talk.script, epfd), 0);
     epoll_ctl(&talk.script, epfd, EPOLL_CTL_MOD, talk.fd, EPOLLIN | EPOLLONESHOT).unwrap();
-    assert_eq!((told(&talk.script, epfd), told(&talk.script, epfd)), (EPOLLIN, 0));
+    assert_eq!((ready_events(&talk.script, epfd), ready_events(&talk.script, epfd)), (EPOLLIN, 0));
 }
 
 #[test]
-fn the_peers_end_and_both_ends_are_told_apart() {
+fn the_peers_end_and_both_ends_are_distinguished() {
     let mut talk = Conversation::new();
     let epfd = watching(&talk.script, talk.fd, EPOLLIN | EPOLLRDHUP | EPOLLET);
     talk.peer_closes();
-    assert_eq!((told(&talk.script, epfd), told(&talk.script, epfd)), (EPOLLIN | EPOLLRDHUP, 0));
+    assert_eq!((ready_events(&talk.script, epfd), ready_events(&talk.script, epfd)), (EPOLLIN | EPOLLRDHUP, 0));
     talk.script.shutdown(talk.fd, SHUT_WR).unwrap();
     talk.peer_acks(2);
-    assert_eq!(told(&talk.script, epfd), EPOLLIN | EPOLLRDHUP | EPOLLHUP, "told without being asked for");
+    assert_eq!(ready_events(&talk.script, epfd), EPOLLIN | EPOLLRDHUP | EPOLLHUP, "reported without being asked for");
 }
 
 #[test]
-fn an_error_is_told_without_being_asked_for() {
+fn an_error_is_reported_without_being_asked_for() {
     let talk = Conversation::new();
     let epfd = watching(&talk.script, talk.fd, EPOLLET);
     talk.script.deliver(&talk.script.segment(Flags::RST, talk.seq, Some(talk.iss + 1)), b"");
-    assert_eq!(told(&talk.script, epfd), EPOLLERR | EPOLLHUP);
+    assert_eq!(ready_events(&talk.script, epfd), EPOLLERR | EPOLLHUP);
 }
 
 #[test]
@@ -197,7 +201,7 @@ fn a_set_says_what_is_wrong_with_a_request() {
     assert_eq!(ctl(epfd, EPOLL_CTL_ADD, epfd), Err(Errno::EINVAL));
     assert_eq!(ctl(epfd, EPOLL_CTL_ADD, 9_999), Err(Errno::EBADF));
     assert_eq!(ctl(9_999, EPOLL_CTL_ADD, fd), Err(Errno::EBADF));
-    assert_eq!(ctl(fd, EPOLL_CTL_ADD, epfd), Err(Errno::EINVAL), "a socket is no set");
+    assert_eq!(ctl(fd, EPOLL_CTL_ADD, epfd), Err(Errno::EINVAL), "a socket is not a set");
     assert_eq!(ctl(epfd, 9, fd), Err(Errno::EINVAL));
     assert_eq!(epoll_wait(&script, epfd, 0, 0), Err(Errno::EINVAL));
     assert_eq!(epoll_wait(&script, fd, 1, 0), Err(Errno::EINVAL));
@@ -212,7 +216,7 @@ fn sets_in_sets_are_watched_and_may_not_contain_each_other() {
     let mut talk = Conversation::new();
     let inner = watching(&talk.script, talk.fd, EPOLLIN);
     let outer = watching(&talk.script, inner, EPOLLIN);
-    assert_eq!(told(&talk.script, outer), 0);
+    assert_eq!(ready_events(&talk.script, outer), 0);
     talk.peer_sends(b"a");
     assert_eq!(epoll_wait(&talk.script, outer, 1, 0), Ok(vec![(inner, EPOLLIN)]));
     assert_eq!(epoll_ctl(&talk.script, inner, EPOLL_CTL_ADD, outer, EPOLLIN), Err(Errno::ELOOP));

@@ -101,7 +101,7 @@ fn a_blocking_call_on_the_main_thread_ends_when_the_timers_end_it() {
     assert_eq!(script.connect(fd, script.peer), Err(Errno::ETIMEDOUT));
     assert!(script.now() - before > 60_000_000, "the handshake's retransmissions take minutes");
     let listener = script.listener();
-    assert_eq!(script.accept(listener).err(), Some(Errno::EAGAIN), "nobody could ever release it");
+    assert_eq!(script.accept(listener).err(), Some(Errno::EAGAIN), "no other call could release it");
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn pieces_are_filled_and_sent_in_order() {
 }
 
 #[test]
-fn queues_are_told_by_ioctl() {
+fn ioctl_reports_queues() {
     let script = Script::new();
     let (fd, iss) = script.accepted();
     assert_eq!([FIONREAD, TIOCOUTQ, SIOCOUTQNSD].map(|request| script.ioctl(fd, request)), [Ok(0); 3]);

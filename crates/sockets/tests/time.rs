@@ -13,13 +13,13 @@ use wire::Flags;
 /// call sleeps.
 fn blocked<T: Send>(script: &Script, call: impl FnOnce(&Script) -> T + Send, meanwhile: impl FnOnce()) -> (T, i64) {
     thread::scope(|scope| {
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let second = scope.spawn(move || {
-            tell.send(nix::unistd::gettid()).unwrap();
+            sender.send(nix::unistd::gettid()).unwrap();
             let result = call(script);
             (result, script.now())
         });
-        let thread_id = told.recv().unwrap();
+        let thread_id = receiver.recv().unwrap();
         while state_of(thread_id) != Some('S') {
             assert!(!second.is_finished(), "the call does not block");
             thread::yield_now();

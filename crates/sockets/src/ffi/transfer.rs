@@ -58,11 +58,11 @@ pub(super) unsafe extern "C" fn recvmsg(u: *mut c_void, fd: c_int, message: *mut
     // SAFETY: the table's contract.
     let (plugin, message) = unsafe { (plugin(u), &mut *message) };
     if flags & libc::MSG_ERRQUEUE != 0 {
-        return count(plugin.receive_report(fd).map(|told| {
+        return count(plugin.receive_report(fd).map(|ancillary| {
             message.msg_namelen = 0;
-            message.msg_flags = told.flags;
+            message.msg_flags = ancillary.flags;
             // SAFETY: the table's contract.
-            unsafe { put_control(&told.messages, message) };
+            unsafe { put_control(&ancillary.messages, message) };
             0
         }));
     }

@@ -31,7 +31,7 @@ fn scene<'a>(sysctls: &'a Sysctls, level: c_int, stage: Stage) -> Scene<'a> {
 }
 
 /// A value of up to four bytes as a number.
-fn told(value: Result<Vec<u8>, Errno>) -> String {
+fn number_or_error(value: Result<Vec<u8>, Errno>) -> String {
     match value {
         Err(error) => format!("{error:?}"),
         Ok(value) => value.first_chunk().map_or("nothing".to_owned(), |bytes| c_int::from_ne_bytes(*bytes).to_string()),
@@ -47,7 +47,7 @@ fn answers(level: c_int, name: c_int, stage: Stage) -> String {
         let sysctls = Arc::clone(&options.sysctls);
         let scene = scene(&sysctls, level, stage);
         let set = options.set(&scene, level, name, &asked.to_ne_bytes());
-        let read = told(options.get(&scene, level, name, 4));
+        let read = number_or_error(options.get(&scene, level, name, 4));
         let read = if read == asked.to_string() { "same".to_owned() } else { read };
         let outcome = set.err().map(|error| format!("{error:?} ")).unwrap_or_default() + &read;
         match runs.last_mut() {
@@ -185,7 +185,7 @@ fn values_have_lengths(level: c_int, name: c_int, len: usize) -> String {
     let scene = scene(&sysctls, level, Stage::Fresh);
     match options.set(&scene, level, name, &vec![1; len]) {
         Err(error) => format!("{error:?}"),
-        Ok(_) => told(options.get(&scene, level, name, 4)),
+        Ok(_) => number_or_error(options.get(&scene, level, name, 4)),
     }
 }
 
@@ -239,9 +239,9 @@ fn lingering_is_switched_on_with_a_time(on: c_int, seconds: c_int) -> ((c_int, c
     let sysctls = Arc::clone(&options.sysctls);
     let scene = scene(&sysctls, SOL_SOCKET, Stage::Fresh);
     options.set(&scene, SOL_SOCKET, SO_LINGER, &[on.to_ne_bytes(), seconds.to_ne_bytes()].concat()).unwrap();
-    let told = options.get(&scene, SOL_SOCKET, SO_LINGER, 8).unwrap();
+    let value = options.get(&scene, SOL_SOCKET, SO_LINGER, 8).unwrap();
     let number = |bytes: &[u8]| c_int::from_ne_bytes(bytes.try_into().unwrap());
-    ((number(&told[..4]), number(&told[4..])), options.linger().time())
+    ((number(&value[..4]), number(&value[4..])), options.linger().time())
 }
 
 #[test_case(1, 0 => Ok((1, 0)))]
@@ -249,21 +249,21 @@ fn lingering_is_switched_on_with_a_time(on: c_int, seconds: c_int) -> ((c_int, c
 #[test_case(0, 999_999 => Ok((1, 0)))]
 #[test_case(0, 1_000_000 => Err(Errno::EDOM))]
 #[test_case(0, -1 => Err(Errno::EDOM))]
-#[test_case(-1, 0 => Ok((0, 0)); "no patience at all")]
-#[test_case(i64::MAX, 0 => Ok((0, 0)); "for ever")]
+#[test_case(-1, 0 => Ok((0, 0)); "negative")]
+#[test_case(i64::MAX, 0 => Ok((0, 0)); "without limit")]
 fn timeouts_are_seconds_and_microseconds(seconds: i64, micros: i64) -> Result<(i64, i64), Errno> {
     let mut options = options();
     let sysctls = Arc::clone(&options.sysctls);
     let scene = scene(&sysctls, SOL_SOCKET, Stage::Fresh);
     let asked = [seconds.to_ne_bytes(), micros.to_ne_bytes()].concat();
     options.set(&scene, SOL_SOCKET, SO_SNDTIMEO, &asked)?;
-    let told = options.get(&scene, SOL_SOCKET, SO_SNDTIMEO, 16).unwrap();
+    let value = options.get(&scene, SOL_SOCKET, SO_SNDTIMEO, 16).unwrap();
     let number = |bytes: &[u8]| i64::from_ne_bytes(bytes.try_into().unwrap());
-    Ok((number(&told[..8]), number(&told[8..])))
+    Ok((number(&value[..8]), number(&value[8..])))
 }
 
 #[test]
-fn a_negative_timeout_is_none_and_a_zero_one_for_ever() {
+fn a_negative_timeout_is_none_and_a_zero_one_is_unlimited() {
     let mut options = options();
     let sysctls = Arc::clone(&options.sysctls);
     let scene = scene(&sysctls, SOL_SOCKET, Stage::Fresh);
@@ -301,8 +301,8 @@ fn version_4_options_are_a_version_6_sockets_too() {
     let sysctls = Arc::clone(&options.sysctls);
     let scene = scene(&sysctls, SOL_IPV6, Stage::Fresh);
     options.set(&scene, SOL_IP, IP_TOS, &8i32.to_ne_bytes()).unwrap();
-    assert_eq!(told(options.get(&scene, SOL_IP, IP_TOS, 4)), "8");
-    assert_eq!(told(options.get(&scene, SOL_IPV6, IPV6_TCLASS, 4)), "0");
+    assert_eq!(number_or_error(options.get(&scene, SOL_IP, IP_TOS, 4)), "8");
+    assert_eq!(number_or_error(options.get(&scene, SOL_IPV6, IPV6_TCLASS, 4)), "0");
 }
 
 #[test]
@@ -332,7 +332,11 @@ fn acknowledgements_leave_as_asked() {
     assert_eq!(set(0), Ok(Effect::Pace(AckPace::Delayed)));
     assert_eq!((set(1), set(3)), (Ok(Effect::Pace(AckPace::Quick)), Ok(Effect::Pace(AckPace::Quick))));
     assert_eq!(set(2), Ok(Effect::Pace(AckPace::QuickOnce)));
-    assert_eq!(told(options.get(&scene, SOL_TCP, TCP_QUICKACK, 4)), "0", "what is so, not what was asked for");
+    assert_eq!(
+        number_or_error(options.get(&scene, SOL_TCP, TCP_QUICKACK, 4)),
+        "0",
+        "what is so, not what was asked for"
+    );
 }
 
 #[test]
@@ -375,7 +379,7 @@ fn fast_open_follows_and_a_listeners_own_key_goes_first() {
 }
 
 #[test]
-fn a_silent_peer_is_borne_with_as_options_say() {
+fn a_silent_peer_is_given_up_as_options_say() {
     let mut options = options();
     let sysctls = Arc::clone(&options.sysctls);
     let scene = scene(&sysctls, SOL_TCP, Stage::Opened);

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn families_are_told_apart() {
+    fn families_are_distinguished() {
         assert_eq!(Address::read(&[0; 16]), Ok(Address::Unspecified));
         assert_eq!(Address::read(&[1; 16]), Ok(Address::Foreign));
         assert_eq!(Address::read(&[2]), Err(Errno::EINVAL));

@@ -53,7 +53,7 @@ impl Host {
     }
 
     /// `close(2)` without the wait: frees the number. A caller that lingers until data is acknowledged gets the connection back
-    /// with the time to wait, and must then call [`Self::let_connection_go`].
+    /// with the time to wait, and must then call [`Self::release_connection`].
     ///
     /// # Errors
     /// `EBADF`.
@@ -72,7 +72,7 @@ impl Host {
                 Ok(Some((conn, time)))
             }
             _ => {
-                self.let_go(socket);
+                self.end(socket);
                 Ok(None)
             }
         }
@@ -93,7 +93,7 @@ impl Host {
     }
 
     /// The connection belongs to no socket any longer; it ends by itself.
-    pub fn let_connection_go(&mut self, conn: Conn) {
+    pub fn release_connection(&mut self, conn: Conn) {
         self.owners.remove(&conn);
         let (stack, mut cx) = self.stack_and_cx();
         stack.release(&mut cx, conn);
@@ -101,7 +101,7 @@ impl Host {
 
     /// Ends a socket. The peer receives a reset if its data was not read, or if the socket does not linger at
     /// all.
-    pub(super) fn let_go(&mut self, socket: Socket) {
+    pub(super) fn end(&mut self, socket: Socket) {
         let conn = socket.conn();
         if let State::Listening(listener) = socket.state {
             return self.unlisten(listener);
@@ -111,7 +111,7 @@ impl Host {
         if unread || socket.settings.linger == Some(Duration::ZERO) {
             self.discard(conn);
         } else {
-            self.let_connection_go(conn);
+            self.release_connection(conn);
         }
     }
 

@@ -59,8 +59,8 @@ pub(crate) struct Socket {
 pub(crate) enum PortOf {
     /// The application: the port stays when a connection ends.
     Application,
-    /// Not chosen by the application.
-    Nobody,
+    /// Not the application: the port, if there is one, goes with the connection.
+    Ephemeral,
 }
 
 /// How far a socket has come.
@@ -97,7 +97,7 @@ impl Socket {
             config,
             settings: Settings::default(),
             bound: None,
-            port_of: PortOf::Nobody,
+            port_of: PortOf::Ephemeral,
             error: None,
             nonblocking: false,
             shut_read: false,
@@ -108,7 +108,7 @@ impl Socket {
 
     /// The socket loses its connection: a port that the application did not choose becomes free again.
     pub fn unconnect(&mut self) -> State {
-        if self.port_of == PortOf::Nobody {
+        if self.port_of == PortOf::Ephemeral {
             self.bound = None;
         }
         std::mem::replace(&mut self.state, State::Fresh)

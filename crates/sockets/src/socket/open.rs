@@ -44,7 +44,7 @@ impl Host {
     /// Adds a socket to the table. A socket that still has this number was closed without our knowledge.
     fn insert(&mut self, fd: RawFd, socket: Socket) {
         if let Some(old) = self.sockets.insert(fd, socket) {
-            self.let_go(old);
+            self.end(old);
         }
         self.epolls.remove(&fd);
     }
@@ -67,7 +67,7 @@ impl Host {
         let mut port_of = PortOf::Application;
         if address.port() == 0 {
             address.set_port(self.free_port());
-            port_of = PortOf::Nobody;
+            port_of = PortOf::Ephemeral;
         } else if self.port_is_taken(fd, address) {
             return Err(Errno::EADDRINUSE);
         }

@@ -2,7 +2,7 @@
 
 use super::{Socket, State};
 use crate::host::Host;
-use crate::reports::Told;
+use crate::reports::Ancillary;
 use libc::{MSG_ERRQUEUE, MSG_OOB, MSG_PEEK, MSG_TRUNC, MSG_WAITALL};
 use nix::errno::Errno;
 use std::os::fd::RawFd;
@@ -86,11 +86,11 @@ impl Host {
     ///
     /// # Errors
     /// `EAGAIN` when there is none.
-    pub fn receive_report(&mut self, fd: RawFd) -> Result<Told, Errno> {
+    pub fn receive_report(&mut self, fd: RawFd) -> Result<Ancillary, Errno> {
         let socket = self.socket_mut(fd)?;
         let report = socket.reports.fetch().ok_or(Errno::EAGAIN)?;
         let (family, bits) = (socket.family, socket.settings.options.timestamping());
-        Ok(report.told(family, bits, |at| self.clock.wall_us(at)))
+        Ok(report.ancillary(family, bits, |at| self.clock.wall_us(at)))
     }
 
     /// Moves readable bytes into place after the first `so_far`; a peek starts at the front each time.

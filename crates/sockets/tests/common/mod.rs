@@ -210,7 +210,7 @@ impl Script {
         let (mut len, mut at) = (bytes.len(), 0);
         let receive = self.interface.netdev_receive.unwrap();
         let status = unsafe { receive(self.u(), bytes.as_mut_ptr().cast(), &raw mut len, &raw mut at) };
-        assert_eq!(status, 0, "packetdrill would ask again for ever");
+        assert_eq!(status, 0, "packetdrill would ask again without end");
         bytes.truncate(len);
         (len > 0).then_some((bytes, at))
     }
