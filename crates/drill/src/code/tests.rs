@@ -37,7 +37,7 @@ fn holds(text: &str) {
     0,
     "assertion failed: cwnd 10 (tcpi_snd_cwnd = 10)"
 )]
-#[test_case("\n\nassert 0", 2, "assertion failed ()"; "the line is told")]
+#[test_case("\n\nassert 0", 2, "assertion failed ()"; "the line is named")]
 #[test_case("assert tcpi_no_such == 1", 0, "`tcpi_no_such` has no value")]
 #[test_case("for x in y: pass", 0, "expected assert, print, an assignment or an expression, found `for`")]
 #[test_case("assert sqrt(4) == 2", 0, "sqrt() with 1 arguments is not understood")]

@@ -1,6 +1,6 @@
 //! What a code block can see: `TCP_INFO`, the congestion controller's own values, the socket's memory.
 
-use super::worker::Patience;
+use super::worker::Wait;
 use super::{Engine, Failure};
 use crate::stack::Call;
 use crate::symbols::SO_MEMINFO;
@@ -158,7 +158,7 @@ impl Engine<'_> {
         let failure = |what: String| Failure { line, what };
         self.wait("the code block").map_err(failure)?;
         // If an accept() has returned meanwhile, its result determines the descriptor to inspect.
-        self.collect(Patience::None)?;
+        self.collect(Wait::None)?;
         let fd = self.socket().and_then(|socket| socket.fd);
         let fd = fd.ok_or_else(|| failure("no socket for the code block".into()))?;
         let info = self.option(fd, SOL_TCP, TCP_INFO, TCP_INFO_BYTES).map_err(failure)?;

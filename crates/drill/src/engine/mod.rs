@@ -18,7 +18,7 @@ use clock::{Clock, Due};
 use socket::{Descriptor, Socket};
 use std::path::PathBuf;
 use std::sync::Arc;
-use worker::{Patience, Worker};
+use worker::{Wait, Worker};
 
 /// Why a script failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -106,7 +106,7 @@ impl<'a> Engine<'a> {
 
     fn events(&mut self) -> Result<(), Failure> {
         for (index, event) in self.script.events.iter().enumerate() {
-            self.collect(Patience::None)?;
+            self.collect(Wait::None)?;
             let failure = |what| Failure { line: event.line, what };
             let inbound = matches!(&event.action, Action::Packet(packet) if packet.direction == Direction::Inbound);
             self.schedule(event.time, inbound, index).map_err(failure)?;
@@ -159,7 +159,7 @@ impl<'a> Engine<'a> {
 
     /// Closes what is open and resets what was connected, latest first.
     fn finish(&mut self) -> Result<(), Failure> {
-        self.collect(Patience::Some)?;
+        self.collect(Wait::Some)?;
         if let Some((line, name)) = self.still_blocked() {
             return Err(Failure { line, what: format!("{name}: still blocked at the end of the script") });
         }

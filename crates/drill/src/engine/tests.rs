@@ -209,7 +209,7 @@ fn segments_that_do_not_belong_together_are_not_joined() {
 #[test_case("+0 > . 1:2(1) ack 1", (0, "> . 1:3(2) ack 1"), "payload: expected 1 bytes, actual 2"; "a longer packet")]
 #[test_case("+.2 > . 1:1(0) ack 1", (100_000, "> . 1:1(0) ack 1"), "the packet expected at 0.3"; "too early")]
 #[test_case("+.2~+.3 > . 1:1(0) ack 1", (350_000, "> . 1:1(0) ack 1"), "happened at 0.45"; "behind the range")]
-fn a_wrong_packet_is_told_with_both_in_the_scripts_notation(rest: &str, sent: (i64, &'static str), part: &str) {
+fn a_wrong_packet_is_reported_with_both_in_the_scripts_notation(rest: &str, sent: (i64, &'static str), part: &str) {
     let text = failure(opened(rest, &[sent]).0);
     assert!(text.starts_with("8: "), "{text}");
     assert!(text.contains(part), "{text}");
@@ -260,7 +260,7 @@ fn a_blocking_call_returns_while_the_script_goes_on() {
 }
 
 #[test]
-fn a_blocking_call_that_never_returns_is_told_at_the_end() {
+fn a_blocking_call_that_never_returns_is_reported_at_the_end() {
     let text = failure(opened("+0...0.25 read(4, ..., 100) = 10\n", &[]).0);
     assert_eq!(text, "8: read: still blocked at the end of the script");
 }
@@ -295,7 +295,7 @@ fn a_failure_names_its_line(text: &str, expected: &str) {
 }
 
 #[test]
-fn a_clock_that_stands_still_is_told_and_not_asked_for_ever() {
+fn a_clock_that_stands_still_is_reported_and_ends_the_wait() {
     let mock = Arc::new(Mock::default());
     mock.inner.lock().unwrap().stopped = true;
     let text = failure(run_on(&mock, "0 socket(..., SOCK_STREAM, 6) = 3"));

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// How long another event may wait for a blocked call, in real time.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The thread of blocking calls.
 #[derive(Debug)]
@@ -71,9 +71,9 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// Waits until `ready` holds; `None` after `patience`.
-    fn await_desk(&self, patience: Option<Duration>, ready: impl Fn(&Desk) -> bool) -> Option<MutexGuard<'_, Desk>> {
-        let until = patience.map(|patience| Instant::now() + patience);
+    /// Waits until `ready` holds; `None` after `timeout`.
+    fn await_desk(&self, timeout: Option<Duration>, ready: impl Fn(&Desk) -> bool) -> Option<MutexGuard<'_, Desk>> {
+        let until = timeout.map(|timeout| Instant::now() + timeout);
         let mut desk = self.lock();
         while !ready(&desk) {
             let left = until.map_or(Duration::from_secs(3600), |until| until.saturating_duration_since(Instant::now()));
@@ -90,13 +90,13 @@ impl Worker {
     /// Starts the thread. It ends with the process: a call that never returns cannot be cancelled.
     pub fn start(stack: Arc<dyn Stack>) -> Self {
         let shared = Arc::new(Shared::default());
-        let (tell, told) = std::sync::mpsc::channel();
+        let (sender, receiver) = std::sync::mpsc::channel();
         let theirs = Arc::clone(&shared);
         std::thread::spawn(move || {
-            let _ = tell.send(thread_id());
+            let _ = sender.send(thread_id());
             serve(&*stack, &theirs);
         });
-        Self { shared, thread: told.recv().unwrap_or(0) }
+        Self { shared, thread: receiver.recv().unwrap_or(0) }
     }
 
     /// Passes a call to the thread, and returns when the call sleeps or has returned.
@@ -111,14 +111,14 @@ impl Worker {
         }
     }
 
-    /// The call that has returned, if any. With `patience`, waits up to a second for a call in progress.
+    /// The call that has returned, if any. With `Wait::Some`, waits up to a second for a call in progress.
     ///
     /// # Errors
     /// The call has not returned.
-    pub fn finished(&self, patience: Patience) -> Result<Option<Finished>, StillBlocked> {
-        let wait = if patience == Patience::Some { PATIENCE } else { Duration::ZERO };
+    pub fn finished(&self, wait: Wait) -> Result<Option<Finished>, StillBlocked> {
+        let timeout = if wait == Wait::Some { TIMEOUT } else { Duration::ZERO };
         let ready = |desk: &Desk| matches!(desk, Desk::Idle | Desk::Done(_));
-        let Some(mut desk) = self.shared.await_desk(Some(wait), ready) else { return Err(StillBlocked) };
+        let Some(mut desk) = self.shared.await_desk(Some(timeout), ready) else { return Err(StillBlocked) };
         match std::mem::take(&mut *desk) {
             Desk::Done(finished) => Ok(Some(*finished)),
             _ => Ok(None),
@@ -128,7 +128,7 @@ impl Worker {
 
 /// Whether to wait for a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
+pub enum Wait {
     /// Up to a second of real time.
     Some,
     /// Not at all.

@@ -10,7 +10,7 @@ pub(super) use pending::Pending;
 use super::clock::Clock;
 use super::compare::field;
 use super::socket::{Descriptor, Socket, Stage};
-use super::worker::{Finished, Job, Patience};
+use super::worker::{Finished, Job, Wait};
 use super::{Engine, Failure};
 use crate::config::address;
 use crate::script::{CallSpec, EventTime};
@@ -23,7 +23,7 @@ impl Engine<'_> {
     pub(super) fn call(&mut self, spec: &CallSpec, line: u32, time: EventTime) -> Result<(), Failure> {
         let failure = |what: String| Failure { line, what: format!("{}: {what}", spec.name) };
         // A blocked call does not prevent a non-blocking one.
-        let blocked = self.collect(Patience::Some)?;
+        let blocked = self.collect(Wait::Some)?;
         if blocked && spec.end.is_some() {
             return Err(failure("another blocking call is still under way".into()));
         }
@@ -36,7 +36,7 @@ impl Engine<'_> {
             let job = Job { clock: self.clock, due: self.due, previous: self.previous_due(), call };
             self.pending = Some(pending);
             self.worker.begin(job);
-            self.collect(Patience::None)?;
+            self.collect(Wait::None)?;
             return Ok(());
         }
         self.wait("the call").map_err(failure)?;
@@ -46,10 +46,10 @@ impl Engine<'_> {
     }
 
     /// Collects the blocking call if it has returned; says whether one is still in progress.
-    pub(super) fn collect(&mut self, patience: Patience) -> Result<bool, Failure> {
+    pub(super) fn collect(&mut self, wait: Wait) -> Result<bool, Failure> {
         let Some(pending) = self.pending.take() else { return Ok(false) };
         let failure = |what: String| Failure { line: pending.line, what: format!("{}: {what}", pending.name) };
-        let Ok(finished) = self.worker.finished(patience) else {
+        let Ok(finished) = self.worker.finished(wait) else {
             self.pending = Some(pending);
             return Ok(true);
         };
