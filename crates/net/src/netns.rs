@@ -257,9 +257,9 @@ mod tests {
 
     #[test]
     fn a_missing_privilege_is_named_with_its_remedy() {
-        let told = explain("x", "creating", io::Error::from_raw_os_error(Errno::EPERM as i32)).to_string();
-        assert!(told.contains("CAP_SYS_ADMIN") && told.contains("root"), "{told}");
-        let told = explain("x", "creating", io::Error::from_raw_os_error(Errno::ENOSPC as i32)).to_string();
-        assert!(!told.contains("CAP_SYS_ADMIN"), "{told}");
+        let message = explain("x", "creating", io::Error::from_raw_os_error(Errno::EPERM as i32)).to_string();
+        assert!(message.contains("CAP_SYS_ADMIN") && message.contains("root"), "{message}");
+        let message = explain("x", "creating", io::Error::from_raw_os_error(Errno::ENOSPC as i32)).to_string();
+        assert!(!message.contains("CAP_SYS_ADMIN"), "{message}");
     }
 }

@@ -122,7 +122,7 @@ fn what_panics_inside_panics_outside() {
 
 /// A directory that was not prepared yet, in a separate mount namespace: it becomes a shared mount.
 #[test]
-fn the_directory_is_prepared_where_nobody_did_it_before() {
+fn the_directory_is_prepared_where_it_was_not_before() {
     let name = name();
     let shared = std::thread::spawn(move || {
         use nix::mount::{MsFlags, mount};

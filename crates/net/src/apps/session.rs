@@ -94,7 +94,7 @@ impl Session {
 
     /// Collects the final statistics of a connection that has ended, and drops it.
     pub(super) fn finish<O: Observer>(self, cx: &mut AppCx<'_, O>, end: CloseReason) -> Transfer {
-        let info = cx.finish(self.conn).expect("nobody else releases it");
+        let info = cx.finish(self.conn).expect("only this application releases it");
         let since_began = |at: Instant| self.began.map_or(Duration::ZERO, |began| at.since(began));
         let last_read = self.last_read.map_or(Duration::ZERO, since_began);
         Transfer { end, elapsed: since_began(cx.now()), last_read, written: self.written, read: self.read, info }

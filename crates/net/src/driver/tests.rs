@@ -259,15 +259,15 @@ fn too_big(sent: &[u8], mtu: u32) -> Vec<u8> {
 
 #[test_case(Impairment::default(); "at once")]
 #[test_case(Impairment { ingress: lossy(0), egress: None, seed: 1 }; "over an emulated path")]
-fn what_routers_say_reaches_the_stack_and_what_is_for_nobody_is_counted(impairment: Impairment) {
+fn what_routers_say_reaches_the_stack_and_what_has_no_receiver_is_counted(impairment: Impairment) {
     let mut bench = Bench::new([impairment, Impairment::default()]);
-    let mut told = false;
+    let mut reported = false;
     for _ in 0..100_000 {
         bench.step_client().unwrap();
         let large =
             bench.cable[0].borrow().iter().map(|(packet, _)| packet).find(|packet| packet.len() > 1400).cloned();
-        if let Some(packet) = large.filter(|_| !told) {
-            told = true;
+        if let Some(packet) = large.filter(|_| !reported) {
+            reported = true;
             bench.cable[0].borrow_mut().clear();
             let noise = vec![0x45; 40];
             bench.cable[1].borrow_mut().extend([(too_big(&packet, 1200), None), (noise, None)]);
@@ -280,12 +280,12 @@ fn what_routers_say_reaches_the_stack_and_what_is_for_nobody_is_counted(impairme
     }
     let served = bench.served.get().expect("it comes to an end");
     assert_whole(&served);
-    assert!(told);
+    assert!(reported);
     assert_eq!((bench.client.stack().counters().icmp, bench.client.refused()), (1, 1));
 }
 
 /// Returns fields of the events of one kind, by name, as numbers.
-fn told(trace: &TextSink, event: &str, field: &str) -> Vec<u64> {
+fn values(trace: &TextSink, event: &str, field: &str) -> Vec<u64> {
     let number = |line: &str| line.split_once(&format!("{field}="))?.1.split([',', '}']).next()?.parse().ok();
     trace.0.lines().filter(|line| line.contains(event)).map(|line| number(line).expect(line)).collect()
 }
@@ -302,7 +302,7 @@ fn time_that_the_application_takes_is_not_time_on_the_path() {
     for _ in 0..3 {
         bench.client.step(&mut bench.sender, &mut trace).unwrap();
         ends.push(bench.now.get().as_nanos());
-        samples.push(told(&trace, "RttUpdated", "sample"));
+        samples.push(values(&trace, "RttUpdated", "sample"));
         bench.after(ONE_WAY);
         bench.step_server();
         bench.after(ONE_WAY);

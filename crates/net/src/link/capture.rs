@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_ends_the_file_and_is_told() {
+    fn a_full_disk_ends_the_file_and_is_reported() {
         let mut capture =
             Capture::new(Shared(Arc::default(), Some(100_000)), ["a".to_owned(), "b".to_owned()]).unwrap();
         for _ in 0..50_000 {

@@ -45,9 +45,9 @@ impl LinkHandle {
 
     /// Returns the statistics so far; waits until the link runs. Returns `None` when it has ended.
     pub fn report(&self) -> Option<LinkReport> {
-        let (answer, told) = mpsc::channel();
+        let (answer, answered) = mpsc::channel();
         self.ask(Request::Report(answer));
-        told.recv().ok().map(|report| self.with_rings(report))
+        answered.recv().ok().map(|report| self.with_rings(report))
     }
 
     /// Completes a report with numbers for which the link's thread has no time.

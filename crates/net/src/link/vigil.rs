@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn sleep_with_nothing_on_the_way_is_no_vigil() {
+    fn sleep_with_nothing_on_the_way_does_not_count() {
         let mut vigil = Vigil { margin: us(100), ..Vigil::default() };
         let start = Instant::ZERO + us(10_000);
         assert_eq!(vigil.alarm(start, Some(start + us(50))), Alarm::StayAwake);
