@@ -39,8 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ];
         best = std::array::from_fn(|index| best[index].better(costs[index]));
     }
-    for (name, Cost { speed, cpu_ns }) in ["nobody watches", "summed up", "Parquet", "trace directory"].iter().zip(best)
-    {
+    for (name, Cost { speed, cpu_ns }) in ["unobserved", "summed up", "Parquet", "trace directory"].iter().zip(best) {
         let percent = speed * 100.0 / best[0].speed;
         println!("{name:<16}{speed:>12.0} packets/s{percent:>8.1} %{cpu_ns:>8.0} ns of processor a packet");
     }

@@ -28,7 +28,7 @@ pub struct Runs {
 pub struct Backends<'a> {
     /// For runs whose counters suffice.
     pub plain: &'a dyn Backend,
-    /// For runs that are observed for SACKs without news.
+    /// For runs that are observed for SACKs that report nothing new.
     pub watching: &'a dyn Backend,
 }
 

@@ -61,7 +61,7 @@ pub fn repair_rtts(run: &Measured, point: &Point) -> Option<f64> {
     run.repair_rtts(point)
 }
 
-/// Time after SACKs without news, seconds.
+/// Time after SACKs that report nothing new, seconds.
 pub fn stale_seconds(run: &Measured, _: &Point) -> Option<f64> {
     run.stale_sack_ns.map(|span| span as f64 / 1e9)
 }

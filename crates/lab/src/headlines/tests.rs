@@ -140,7 +140,7 @@ const fn claim(estimate: Estimate, band: Option<Band>) -> Claim {
 }
 
 #[test]
-fn a_finding_tells_number_place_verdict_and_reason() {
+fn a_finding_names_number_place_verdict_and_reason() {
     const TIMES: Estimate = estimate(&TEN, What::Times, Across::Smallest);
     const MORE: Band = Band { published: Published::Number(3.0), inside: above(2.5), direction: above(1.0) };
     static CLAIM: Claim = Claim {

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_differs_from_the_root_is_told() {
+    fn only_what_differs_from_the_root_is_listed() {
         let plan = plan(&["rfc", "longhaul"], &[]).unwrap();
         assert!(from_root(&plan.runs[0].ends).is_empty());
         assert_eq!(from_root(&plan.runs[1].ends).get("rto.min").map(String::as_str), Some("200ms"));

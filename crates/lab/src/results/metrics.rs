@@ -72,13 +72,13 @@ macro_rules! metrics {
     ($(
         $name:ident
         $(= $end:ident . $counter:ident $said:literal)?
-        $(=> $how:ident ($($of:ident),*) $([$head:literal $decimals:literal $meaning:literal])? $told:literal)?;
+        $(=> $how:ident ($($of:ident),*) $([$head:literal $decimals:literal $meaning:literal])? $description:literal)?;
     )*) => {
         /// The metrics of an arm's runs in a cell; `None` if the ends do not report one or the divisor is zero.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Metrics {
             $($(
-                #[doc = $told]
+                #[doc = $description]
                 pub $name: Option<f64>,
             )?)*
         }
@@ -90,7 +90,7 @@ macro_rules! metrics {
 
             /// Every metric by its name, in the order of the list.
             pub(crate) fn all(&self) -> Vec<(&'static str, Option<f64>)> {
-                vec![$($((named(stringify!($name), $told), self.$name),)?)*]
+                vec![$($((named(stringify!($name), $description), self.$name),)?)*]
             }
         }
     };
@@ -98,7 +98,7 @@ macro_rules! metrics {
 for_each_metric!(metrics);
 
 /// A macro repeats a part only if it contains a variable of that part, hence the second argument.
-const fn named(name: &'static str, _told: &str) -> &'static str {
+const fn named(name: &'static str, _description: &str) -> &'static str {
     name
 }
 

@@ -114,18 +114,18 @@ mod tests {
     }
 
     fn run(plan: &Plan, backend: &dyn Backend, jobs: usize, log: Option<&mut RunLog>) -> (Finished, usize) {
-        let mut told = 0;
-        let finished = execute(plan, backend, jobs, log, &mut |_| told += 1).unwrap();
-        (finished, told)
+        let mut progress = 0;
+        let finished = execute(plan, backend, jobs, log, &mut |_| progress += 1).unwrap();
+        (finished, progress)
     }
 
     #[test]
     fn results_do_not_depend_on_the_number_of_threads() {
         let plan = plan(&["path.rtt=25ms", "flow.bytes=100kB,200kB"]);
-        let (one, told) = run(&plan, &SimBackend, 1, None);
+        let (one, progress) = run(&plan, &SimBackend, 1, None);
         let (three, _) = run(&plan, &SimBackend, 3, None);
         assert_eq!(one.measured, three.measured);
-        assert_eq!((told, one.made, one.resumed, one.jobs, three.jobs), (12, 12, 0, 1, 3));
+        assert_eq!((progress, one.made, one.resumed, one.jobs, three.jobs), (12, 12, 0, 1, 3));
         assert!(one.failures.is_empty() && one.packets == three.packets);
     }
 
@@ -162,8 +162,8 @@ mod tests {
         let large = plan(&["path.rtt=25ms", "flow.bytes=1kB,2kB"]);
         let (first, _) = run(&small, &MockBackend, 2, Some(&mut RunLog::open(directory.path()).unwrap()));
         assert_eq!((first.made, first.resumed), (6, 0));
-        let (second, told) = run(&large, &MockBackend, 2, Some(&mut RunLog::open(directory.path()).unwrap()));
-        assert_eq!((second.made, second.resumed, told), (6, 6, 12));
+        let (second, progress) = run(&large, &MockBackend, 2, Some(&mut RunLog::open(directory.path()).unwrap()));
+        assert_eq!((second.made, second.resumed, progress), (6, 6, 12));
         assert_eq!(second.measured, run(&large, &MockBackend, 1, None).0.measured);
     }
 }

@@ -9,7 +9,7 @@ macro_rules! measured {
     ($(
         $name:ident
         $(= $end:ident . $counter:ident $said:literal)?
-        $(=> $how:ident ($($of:ident),*) $([$head:literal $decimals:literal $meaning:literal])? $told:literal)?;
+        $(=> $how:ident ($($of:ident),*) $([$head:literal $decimals:literal $meaning:literal])? $description:literal)?;
     )*) => {
         /// The results of a run. In the simulator none of them depend on the machine.
         ///
@@ -32,7 +32,7 @@ macro_rules! measured {
             pub undropped_ns: Option<u64>,
             /// Data and ACK packets that endpoints offered to the path.
             pub packets: u64,
-            /// Time after SACKs without news; `None` if the run was not observed for them.
+            /// Time after SACKs that report nothing new; `None` if the run was not observed for them.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub stale_sack_ns: Option<u64>,
             /// How accurately the machine kept time; `None` in virtual time.
@@ -42,7 +42,7 @@ macro_rules! measured {
 
         impl Measured {
             /// Collects the results of a transfer between two of our own ends.
-            fn of_ends(bytes: u64, elapsed: Duration, ends: &Told<'_>) -> Self {
+            fn of_ends(bytes: u64, elapsed: Duration, ends: &BothEnds<'_>) -> Self {
                 Self {
                     $($($name: Some(u64::from(ends.$end.counters.$counter)),)?)*
                     reo_wnd_mult: ends.sender.reo_wnd_mult,
@@ -55,7 +55,7 @@ macro_rules! measured {
 for_each_metric!(measured);
 
 /// The counters of both ends, by the names that the list gives them.
-struct Told<'t> {
+struct BothEnds<'t> {
     sender: &'t TcpInfo,
     receiver: &'t TcpInfo,
 }
@@ -81,7 +81,7 @@ impl Measured {
 
     /// The same, and what both ends of our own say.
     pub fn of_profile(bytes: u64, elapsed: Duration, sender: &TcpInfo, receiver: &TcpInfo) -> Self {
-        Self::of_ends(bytes, elapsed, &Told { sender, receiver })
+        Self::of_ends(bytes, elapsed, &BothEnds { sender, receiver })
     }
 
     /// Milliseconds from the first SYN sent until the last byte read.

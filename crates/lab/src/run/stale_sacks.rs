@@ -1,4 +1,4 @@
-//! Measures how long a sender gets no news: the time after acknowledgements whose SACK blocks report nothing the sender does not
+//! Measures how long a sender learns nothing: the time after acknowledgements whose SACK blocks report nothing the sender does not
 //! know. A receiver causes it by discarding segments when it runs out of blocks.
 //!
 //! No counter of an endpoint shows this, so the run needs an observer, which costs a third of its speed; hence a separate
@@ -26,10 +26,10 @@ impl Backend for StaleSackBackend {
     }
 }
 
-/// Sums the time between an acknowledgement without news and the next one with some.
+/// Sums the time between an acknowledgement that reports nothing new and the next one that does.
 #[derive(Debug, Default)]
 struct Watch {
-    /// Since when, and which connection gets no news.
+    /// Since when, and which connection learns nothing.
     since: Option<(Instant, ConnId)>,
     total: Duration,
 }
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn time_counts_from_the_first_stale_sack_until_there_are_news() {
+    fn time_counts_from_the_first_stale_sack_until_something_new_is_reported() {
         let mut watch = Watch::default();
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
         for (ms, conn, event) in [

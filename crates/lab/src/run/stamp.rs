@@ -68,10 +68,10 @@ pub fn version(ends: &Ends) -> String {
     let release = env!("CARGO_PKG_VERSION");
     let Ends::Profile(config) = ends else { return release.to_owned() };
     let key: String = ends.lines().into_iter().map(|(leaf, value)| format!("{leaf}={value}\n")).collect();
-    let known = |text: &str| KNOWN.lock().expect("nobody panics with it").get(text).copied();
+    let known = |text: &str| KNOWN.lock().expect("no thread panics while it holds the lock").get(text).copied();
     let stamp = known(&key).unwrap_or_else(|| {
         let stamp = Stamp::of(config);
-        KNOWN.lock().expect("nobody panics with it").insert(key, stamp);
+        KNOWN.lock().expect("no thread panics while it holds the lock").insert(key, stamp);
         stamp
     });
     format!("{release}+{stamp}")

@@ -89,7 +89,7 @@ mod tests {
     #[test_case("goodput"; "no arm")]
     #[test_case("a.speed"; "no metric")]
     #[test_case("a.goodput / "; "no divisor")]
-    fn what_is_no_condition_is_refused(text: &str) {
+    fn what_is_not_a_condition_is_refused(text: &str) {
         assert!(
             Expectation::parse(text).unwrap_err().remedy.contains("the metrics are goodput, elapsed_ms, efficiency")
         );

@@ -4,7 +4,7 @@
 //! the columns of tables, and the table of numbers in `docs/MEASUREMENT.md`. An entry is
 //!
 //! ```text
-//! name = END.COUNTER "what a run counts" => HOW(NAMES) ["head" DECIMALS "legend"] "what a row tells";
+//! name = END.COUNTER "what a run counts" => HOW(NAMES) ["head" DECIMALS "legend"] "what a row says";
 //! ```
 //!
 //! The first part makes a field of a run, counted by the `sender` or the `receiver`; the part after the arrow makes a metric of
@@ -67,7 +67,7 @@ pub struct Metric {
     /// The key in files of results, and the name in expectations.
     pub name: &'static str,
     /// What it says.
-    pub told: &'static str,
+    pub description: &'static str,
     /// How tables show it, if they do.
     pub column: Option<&'static Column>,
 }
@@ -87,13 +87,13 @@ macro_rules! metrics {
     ($(
         $name:ident
         $(= $end:ident . $counter:ident $said:literal)?
-        $(=> $how:ident ($($of:ident),*) $([$head:literal $decimals:literal $meaning:literal])? $told:literal)?;
+        $(=> $how:ident ($($of:ident),*) $([$head:literal $decimals:literal $meaning:literal])? $description:literal)?;
     )*) => {
         /// All metrics except goodput, which is a distribution.
         pub const METRICS: &[Metric] = &[$($(
             Metric {
                 name: stringify!($name),
-                told: $told,
+                description: $description,
                 column: (&[$(Column { head: $head, decimals: $decimals, meaning: $meaning })?] as &[Column]).first(),
             },
         )?)*];
@@ -116,7 +116,7 @@ mod tests {
     const END: &str = "<!-- metrics: end -->\n";
 
     fn table() -> String {
-        let rows = METRICS.iter().map(|metric| format!("| `{}` | {} |\n", metric.name, metric.told));
+        let rows = METRICS.iter().map(|metric| format!("| `{}` | {} |\n", metric.name, metric.description));
         format!("\n| Key of a row | Meaning |\n|---|---|\n{}\n", rows.collect::<String>())
     }
 

@@ -86,7 +86,7 @@ mod tests {
     #[test_case("4x8/2"; "no unit")]
     #[test_case("4x200000/2ms"; "an absurd burst")]
     #[test_case("-4x8/2ms"; "negative")]
-    fn what_is_no_set_of_queues_is_refused_with_what_would_be_right(text: &str) {
+    fn what_is_not_a_set_of_queues_is_refused_with_what_would_be_right(text: &str) {
         let problem = Queues::parse(text).unwrap_err().to_string();
         assert!(problem.contains(": write for example `4x8/2ms`"), "{problem}");
     }

@@ -173,10 +173,10 @@ fn a_cell_that_draws_nothing_has_one_run_that_says_what_all_would() {
     let plan = plan(10, &set, &["rfc", "longhaul"]).without_repetitions();
     assert_eq!((plan.runs.len(), plan.is_once(0), plan.is_once(1)), (2 + 20, true, false));
     let rows = rows_of(&plan);
-    let told: Vec<(usize, bool, &str)> = [&rows[1], &rows[3]]
+    let verdicts: Vec<(usize, bool, &str)> = [&rows[1], &rows[3]]
         .map(|row| (row.runs, row.deterministic, row.vs_reference.as_ref().unwrap().verdict))
         .to_vec();
-    assert_eq!(told, [(1, true, "deterministic"), (10, false, "worse")]);
+    assert_eq!(verdicts, [(1, true, "deterministic"), (10, false, "worse")]);
     let mut only = plan.clone();
     let error = only.keep_only(&"1/rfc/2".parse().unwrap()).unwrap_err().to_string();
     assert!(error.ends_with("iterations 1 to 1"), "{error}");
@@ -192,7 +192,7 @@ fn fewer_than_six_runs_leave_a_verdict_open_for_want_of_runs() {
 }
 
 #[test]
-fn what_all_cells_share_is_told_once() {
+fn what_all_cells_share_is_shown_once() {
     assert_eq!(constants(&plan(1, &[], &[])), "rate=100Mbit buffer=1bdp jitter=100us");
     assert_eq!(
         constants(&plan(1, &["path.loss=1%", "path.rtt=5ms", "path.jitter=0"], &[])),

@@ -123,7 +123,7 @@ fn the_kernel_and_pairs_of_commands_are_arms() {
 #[test_case("[sweep]\n\"path.rt\" = [\"25ms\"]", "x.toml:2:1: unknown key `path.rt`; did you mean `path.rtt`?"; "unknown key in a sweep")]
 #[test_case("[run]\niterations = 0", "x.toml:2:14: `0` iterations cannot be made; write 1 or more"; "no iterations")]
 #[test_case("[run]\nsed = 1", "x.toml:2:1: unknown key `sed`; did you mean `seed`?"; "unknown key of the run")]
-#[test_case("[arms]\nuse = [\"rfc\"]\n[expect]\n\"x.goodput\" = { at_least = 1 }", "x.toml:4:1: unknown arm `x`; there are rfc"; "condition on nobody")]
+#[test_case("[arms]\nuse = [\"rfc\"]\n[expect]\n\"x.goodput\" = { at_least = 1 }", "x.toml:4:1: unknown arm `x`; there are rfc"; "condition on an unknown arm")]
 #[test_case("[arms]\nuse = [\"rfc\"]\n[expect]\n\"rfc.speed\" = { at_least = 1 }", "x.toml:4:1: `rfc.speed` is not ARM.METRIC; the metrics are goodput"; "condition on nothing")]
 #[test_case("[arms]\nuse = [\"rfc\"]\n[expect]\n\"rfc.rtos\" = { least = 1 }", "x.toml:4:16: unknown key `least`; did you mean `at_least`?"; "unknown bound")]
 fn a_wrong_file_is_refused_with_its_place(text: &str, message: &str) {
