@@ -144,13 +144,13 @@ fn parts(comment: &str) -> impl Iterator<Item = &str> {
 
 impl<W: Write + Send> Sink for PacketWriter<W> {
     fn take(&mut self, chunk: &Chunk) -> io::Result<()> {
-        let mut told = 0;
+        let mut noted = 0;
         for packet in &chunk.packets {
-            self.note(&chunk.records[told..packet.behind]);
-            told = packet.behind;
+            self.note(&chunk.records[noted..packet.behind]);
+            noted = packet.behind;
             self.write(packet)?;
         }
-        self.note(&chunk.records[told..]);
+        self.note(&chunk.records[noted..]);
         Ok(())
     }
     fn finish(mut self: Box<Self>) -> io::Result<()> {

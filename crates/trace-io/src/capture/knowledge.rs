@@ -12,10 +12,10 @@ const UNDER_WAY: usize = 1_024;
 
 /// Acknowledgements in flight to the sender, the last one per tick of the receiver's clock.
 #[derive(Debug, Default)]
-pub(super) struct Knowledge(VecDeque<Told>);
+pub(super) struct Knowledge(VecDeque<Acknowledgement>);
 
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct Acknowledgement {
     tsval: u32,
     /// When the first and the last of this tick passed.
     at: u64,
@@ -41,7 +41,7 @@ impl Knowledge {
     /// Bytes of memory.
     #[inline]
     pub fn heap(&self) -> usize {
-        self.0.capacity() * size_of::<Told>()
+        self.0.capacity() * size_of::<Acknowledgement>()
     }
 
     /// Handles an acknowledgement of the receiver.
@@ -56,7 +56,7 @@ impl Knowledge {
                 if self.0.len() == UNDER_WAY {
                     self.0.pop_front();
                 }
-                self.0.push_back(Told { tsval, at, last: at, ack, edge, is_echoed: false });
+                self.0.push_back(Acknowledgement { tsval, at, last: at, ack, edge, is_echoed: false });
             }
         }
     }
@@ -64,14 +64,14 @@ impl Knowledge {
     /// Handles an echo of the sender, `pause` after its last data. Reports a round trip once per tick.
     #[inline]
     pub fn echoed(&mut self, at: u64, tsecr: u32, pause: u64) -> Option<Answer> {
-        while self.0.front().is_some_and(|told| is_after(tsecr, told.tsval)) {
+        while self.0.front().is_some_and(|known| is_after(tsecr, known.tsval)) {
             self.0.pop_front();
         }
-        let told = self.0.front_mut().filter(|told| told.tsval == tsecr)?;
-        let took = at.saturating_sub(told.at);
-        let round_trip = (!told.is_echoed && pause <= took / 4).then_some(took);
-        told.is_echoed = true;
-        Some(Answer { ack: told.ack, edge: told.edge, since: at.saturating_sub(told.last), round_trip })
+        let known = self.0.front_mut().filter(|known| known.tsval == tsecr)?;
+        let took = at.saturating_sub(known.at);
+        let round_trip = (!known.is_echoed && pause <= took / 4).then_some(took);
+        known.is_echoed = true;
+        Some(Answer { ack: known.ack, edge: known.edge, since: at.saturating_sub(known.last), round_trip })
     }
 }
 
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_echo_tells_the_newest_acknowledgement_of_its_tick_and_one_round_trip() {
+    fn an_echo_identifies_the_newest_acknowledgement_of_its_tick_and_one_round_trip() {
         let mut knowledge = Knowledge::default();
         knowledge.passed(1_000, 7, 10, 60);
         knowledge.passed(1_400, 7, 20, 70);

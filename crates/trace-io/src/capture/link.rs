@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ip_is_told_from_what_is_not_known() {
+    fn what_is_not_ip_is_distinguished_from_what_is_not_known() {
         let arp = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 6, 0, 1];
         assert_eq!(carried(1, &arp), Carried::Other);
         assert_eq!(carried(147, &arp), Carried::UnknownLink);

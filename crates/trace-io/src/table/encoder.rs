@@ -41,7 +41,7 @@ impl Encoder {
     /// When the library cannot encode it.
     pub fn close(self) -> Result<Encoded, ParquetError> {
         let close = self.column.close()?;
-        let pages = Arc::into_inner(self.pages.0).expect("the library let go of it when it closed the column");
+        let pages = Arc::into_inner(self.pages.0).expect("the library released it when it closed the column");
         let bytes = pages.into_inner().unwrap_or_else(PoisonError::into_inner).into_inner()?.into();
         Ok(Encoded { bytes, close })
     }

@@ -152,7 +152,7 @@ fn a_file_of_another_version_says_so() {
 }
 
 #[test]
-fn what_is_no_table_of_ours_is_refused_by_name() {
+fn what_is_not_a_table_of_ours_is_refused_by_name() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(b"no parquet").unwrap();
     let error = dir::read(file.path()).unwrap_err();

@@ -9,7 +9,7 @@ use base::{Duration, Rate, Ratio};
 use netem::{Buffer, Jitter, JitterKind, LossSpec, Place, ReorderSpec, StreamLoss};
 use trace_io::capture::{DirectionReport, FlowReport, analyze, records};
 use trace_io::{ConnId, Event};
-use world::{Story, Told, tell};
+use world::{Outcome, Story, run};
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)

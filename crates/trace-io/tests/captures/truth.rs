@@ -25,15 +25,15 @@ impl Deeds {
             lost_retransmissions: found.lost_retransmissions,
         }
     }
-    fn truth(told: &Told) -> Self {
-        let counters = &told.ends[0].counters;
+    fn truth(outcome: &Outcome) -> Self {
+        let counters = &outcome.ends[0].counters;
         Self {
             payload: counters.bytes_sent,
             retransmissions: counters.segments_retransmitted.into(),
             retransmitted: counters.bytes_retransmitted,
             timeouts: counters.timeouts.into(),
             // Not every sender recognises them.
-            dsacks: told.ends[1].counters.dsacks_sent.into(),
+            dsacks: outcome.ends[1].counters.dsacks_sent.into(),
             lost_retransmissions: counters.lost_retransmissions.into(),
         }
     }
@@ -47,45 +47,45 @@ impl Deeds {
 #[test_case(&tail("linux", 1, 1); "the last segment")]
 #[test_case(&tail("linux", 3, 1); "the last three segments")]
 #[test_case(&tail("linux", 1, 3); "the last segment and its probes")]
-#[test_case(&reordering("windows-11-21h2", ms(15)); "reordering that nobody learns from")]
+#[test_case(&reordering("windows-11-21h2", ms(15)); "reordering that the sender does not learn from")]
 #[test_case(&reordering("linux", ms(15)); "reordering that is learnt from")]
 #[test_case(&narrow("linux"); "a narrow window")]
 #[test_case(&slow_reader("linux"); "a slow reader")]
-fn a_capture_at_the_sender_tells_what_it_did(story: &Story) {
-    let told = tell(story);
-    let found = data(&told.captures[0]);
-    assert_eq!(Deeds::found(&found), Deeds::truth(&told), "{found:#?}");
+fn a_capture_at_the_sender_shows_what_it_did(story: &Story) {
+    let outcome = run(story);
+    let found = data(&outcome.captures[0]);
+    assert_eq!(Deeds::found(&found), Deeds::truth(&outcome), "{found:#?}");
 }
 
 /// A retransmission that is not lost again arrives, and a packet delayed by the network is not counted as one.
 #[test_case(&lossy("longhaul", 1); "losses of longhaul")]
 #[test_case(&lossy("linux", 2); "losses of linux")]
 #[test_case(&lost_again("linux"); "a lost retransmission")]
-#[test_case(&reordering("windows-11-21h2", ms(15)); "reordering that nobody learns from")]
+#[test_case(&reordering("windows-11-21h2", ms(15)); "reordering that the sender does not learn from")]
 #[test_case(&reordering("linux", ms(15)); "reordering that is learnt from")]
 #[test_case(&slow_reader("linux"); "a slow reader")]
-fn a_capture_at_the_receiver_tells_what_arrived(story: &Story) {
-    let told = tell(story);
-    let found = data(&told.captures[1]);
-    let counters = &told.ends[0].counters;
+fn a_capture_at_the_receiver_shows_what_arrived(story: &Story) {
+    let outcome = run(story);
+    let found = data(&outcome.captures[1]);
+    let counters = &outcome.ends[0].counters;
     let arrived = counters.segments_retransmitted - counters.lost_retransmissions;
     assert_eq!(found.retransmissions, u64::from(arrived), "{found:#?}");
-    assert_eq!(found.dsacks, u64::from(told.ends[1].counters.dsacks_sent));
+    assert_eq!(found.dsacks, u64::from(outcome.ends[1].counters.dsacks_sent));
     assert_eq!(found.reordering_before.packets > 0, story.forward.reorder != ReorderSpec::None);
 }
 
 /// The last segment shows no sign of having been sent before; for earlier ones, the hole does.
 #[test]
 fn a_probe_whose_original_was_lost_before_the_capture_looks_like_new() {
-    let told = tell(&tail("linux", 3, 1));
-    assert_eq!(told.ends[0].counters.segments_retransmitted, 3);
-    assert_eq!(data(&told.captures[1]).retransmissions, 2);
+    let outcome = run(&tail("linux", 3, 1));
+    assert_eq!(outcome.ends[0].counters.segments_retransmitted, 3);
+    assert_eq!(data(&outcome.captures[1]).retransmissions, 2);
 }
 
 #[test]
 fn both_ends_are_known_by_their_distance() {
-    let told = tell(&lossy("linux", 1));
-    let [sender, receiver] = [0, 1].map(|end: usize| flow(&told.captures[end]));
+    let outcome = run(&lossy("linux", 1));
+    let [sender, receiver] = [0, 1].map(|end: usize| flow(&outcome.captures[end]));
     assert_eq!((sender.vantage, receiver.vantage), ("sender", "receiver"));
     for found in [sender, receiver] {
         // 40 ms of delay, and 1500 bytes at 20 Mbit/s.
@@ -97,8 +97,8 @@ fn both_ends_are_known_by_their_distance() {
 #[test_case("linux", 1 => (0, 1); "seen where it happens: at the receiver")]
 #[test_case("linux", 0 => (1, 0); "reported to the sender")]
 fn reordering_has_its_extent(profile: &str, end: usize) -> (u32, u32) {
-    let told = tell(&reordering(profile, ms(5)));
-    let found = data(&told.captures[end]);
+    let outcome = run(&reordering(profile, ms(5)));
+    let found = data(&outcome.captures[end]);
     let (before, behind) = (&found.reordering_before, &found.reordering_behind);
     let extent = if end == 1 { before } else { behind };
     // A packet delayed by 5 ms is behind its successors by nearly that.
@@ -109,10 +109,10 @@ fn reordering_has_its_extent(profile: &str, end: usize) -> (u32, u32) {
 }
 
 #[test]
-fn probes_and_timeouts_are_told_apart() {
-    let told = tell(&tail("linux", 1, 3));
-    let found = data(&told.captures[0]);
-    let counters = &told.ends[0].counters;
+fn probes_and_timeouts_are_distinguished() {
+    let outcome = run(&tail("linux", 1, 3));
+    let found = data(&outcome.captures[0]);
+    let counters = &outcome.ends[0].counters;
     assert_eq!(found.tail_probes, u64::from(counters.probes), "{found:#?}");
     assert!(counters.probes > 0 && counters.timeouts > 0 && found.timeouts == u64::from(counters.timeouts));
     assert!(found.time.waiting_for_timers_ms > 100.0);
@@ -120,8 +120,8 @@ fn probes_and_timeouts_are_told_apart() {
 
 #[test]
 fn a_narrow_window_is_blamed_at_either_end() {
-    let told = tell(&narrow("linux"));
-    for capture in &told.captures {
+    let outcome = run(&narrow("linux"));
+    for capture in &outcome.captures {
         let found = flow(capture);
         let first = &found.verdict[0];
         assert_eq!(first.limit, "receive_window", "{found:#?}");
@@ -133,8 +133,8 @@ fn a_narrow_window_is_blamed_at_either_end() {
 
 #[test]
 fn a_slow_reader_is_blamed_at_either_end() {
-    let told = tell(&slow_reader("linux"));
-    for capture in &told.captures {
+    let outcome = run(&slow_reader("linux"));
+    for capture in &outcome.captures {
         let found = flow(capture);
         assert_eq!(found.verdict[0].limit, "slow_reader", "{:#?}", found.verdict);
         assert!(found.directions[0].window.zero_windows >= 10);
@@ -145,10 +145,10 @@ fn a_slow_reader_is_blamed_at_either_end() {
 fn a_sender_that_does_not_learn_is_named() {
     let mut story = reordering("windows-11-21h2", ms(25));
     story.bytes = 4_000_000;
-    let told = tell(&story);
-    let found = flow(&told.captures[0]);
+    let outcome = run(&story);
+    let found = flow(&outcome.captures[0]);
     let proved = found.directions[0].spurious_by_dsack;
-    assert_eq!(proved, u64::from(told.ends[1].counters.dsacks_sent));
+    assert_eq!(proved, u64::from(outcome.ends[1].counters.dsacks_sent));
     let finding = found.verdict.iter().find(|finding| finding.limit == "spurious_retransmissions").unwrap();
     let beginning =
         format!("D-SACKs prove {proved} of {} retransmissions spurious: packets are reordered by up to ", proved);
@@ -158,21 +158,21 @@ fn a_sender_that_does_not_learn_is_named() {
 
 #[test]
 fn a_flow_becomes_a_trace_that_counts_the_same() {
-    let told = tell(&reordering("windows-11-21h2", ms(15)));
-    let trace = records(&told.captures[0][..], 1).unwrap().unwrap();
-    assert_eq!(trace.meta.ends[0].name, flow(&told.captures[0]).client);
+    let outcome = run(&reordering("windows-11-21h2", ms(15)));
+    let trace = records(&outcome.captures[0][..], 1).unwrap().unwrap();
+    assert_eq!(trace.meta.ends[0].name, flow(&outcome.captures[0]).client);
     let of_sender = |is: fn(&Event) -> bool| {
         let sender = trace.records.iter().filter(|record| record.conn == ConnId(0) && is(&record.event));
         sender.count() as u64
     };
-    let counters = &told.ends[0].counters;
+    let counters = &outcome.ends[0].counters;
     let again = of_sender(|event| matches!(event, Event::SegmentSent { retransmit: 1.., .. }));
     assert_eq!(again, u64::from(counters.segments_retransmitted));
     let dsacks = of_sender(|event| matches!(event, Event::BlockReceived { class: "dsack", .. }));
-    assert_eq!(dsacks, u64::from(told.ends[1].counters.dsacks_sent));
+    assert_eq!(dsacks, u64::from(outcome.ends[1].counters.dsacks_sent));
     let sent = of_sender(|event| matches!(event, Event::SegmentSent { .. }));
     assert_eq!(sent, counters.segments_sent);
     assert!(trace.records.is_sorted_by_key(|record| record.at));
     assert!(of_sender(|event| matches!(event, Event::RttUpdated { .. })) > 0);
-    assert!(records(&told.captures[0][..], 2).unwrap().is_none());
+    assert!(records(&outcome.captures[0][..], 2).unwrap().is_none());
 }

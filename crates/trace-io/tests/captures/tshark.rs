@@ -58,8 +58,8 @@ fn late_or_again(theirs: &BTreeMap<&str, u64>) -> u64 {
 #[test_case(&slow_reader("linux"), 0; "a slow reader, at the sender")]
 #[test_case(&slow_reader("linux"), 1; "a slow reader, at the receiver")]
 fn another_analyst_counts_the_same(story: &Story, end: usize) {
-    let told = tell(story);
-    let capture = &told.captures[end];
+    let outcome = run(story);
+    let capture = &outcome.captures[end];
     let (ours, theirs) = (data(capture), analysed(capture));
     println!("{theirs:#?}\n{ours:#?}");
     assert_eq!(ours.retransmissions + ours.reordering_before.packets, late_or_again(&theirs));

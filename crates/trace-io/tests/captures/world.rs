@@ -46,7 +46,7 @@ impl Story {
 }
 
 /// What happened.
-pub struct Told {
+pub struct Outcome {
     /// Captures at the sender and at the receiver: headers only, in nanoseconds.
     pub captures: [Vec<u8>; 2],
     /// What the ends counted.
@@ -161,8 +161,8 @@ impl Side {
     }
 }
 
-/// Lets it happen.
-pub fn tell(story: &Story) -> Told {
+/// Runs the story.
+pub fn run(story: &Story) -> Outcome {
     let ips: [IpAddr; 2] = ["10.0.0.1", "10.0.0.2"].map(|ip| ip.parse().unwrap());
     let mut sides = [Side::new(ips[0], story.seed), Side::new(ips[1], story.seed + 1)];
     let rng = Rng::new(story.seed);
@@ -190,7 +190,7 @@ pub fn tell(story: &Story) -> Told {
     assert_eq!(sides[1].done, story.bytes, "everything arrives");
     let ends = [0, 1].map(|side: usize| sides[side].info.unwrap());
     let captures = sides.map(|side| side.capture.into_writer());
-    Told { captures, ends }
+    Outcome { captures, ends }
 }
 
 fn serve(index: usize, now: Instant, story: &Story, sides: &mut [Side; 2], paths: &mut [Path<Parcel>; 2]) {

@@ -34,7 +34,7 @@ NAMES = {"sender": "lhcapS", "near": "lhcapA", "far": "lhcapB", "receiver": "lhc
 SNAPLEN = 94
 SEGMENT = 1448
 
-# What a reader should be told first, by kind of situation; none where nothing is wrong.
+# What the report should name first, by kind of situation; none where nothing is wrong.
 EXPECTED = {
     "pauses": "application",
     "paced": "application",

@@ -141,7 +141,7 @@ fn options_without_an_end_and_names_that_are_no_text_do_not_matter() {
 }
 
 #[test]
-fn what_is_no_capture_is_refused() {
+fn what_is_not_a_capture_is_refused() {
     for bytes in [&b""[..], b"hello", &[0x1f, 0x8b, 1, 2, 3], &[0xa1, 0xb2, 0xc3, 0xd4], &[0; 100]] {
         assert!(matches!(File::open(bytes), Err(Unreadable::NotACapture)), "{bytes:?}");
     }

@@ -197,7 +197,7 @@ fn numbers_of_no_window_change_nothing() {
 
 /// A request and its answer, and two minutes later the next: the next answer echoes the client's bare ACK.
 #[test]
-fn an_echo_that_waited_for_the_application_is_no_round_trip() {
+fn an_echo_that_waited_for_the_application_is_not_a_round_trip() {
     let mut flow = opened([Some(7), Some(7)]);
     for (nth, at) in [200, 120_200, 240_200].into_iter().enumerate() {
         let (sent, ts) = (nth as u32, at as u32);

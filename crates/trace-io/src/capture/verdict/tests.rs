@@ -101,7 +101,7 @@ fn needless_retransmissions_are_blamed_on_reordering_and_on_who_does_not_learn()
 }
 
 #[test]
-fn silence_of_the_application_is_told_from_the_networks() {
+fn silence_of_the_application_is_distinguished_from_the_networks() {
     let mut flow = opened([Some(7), Some(7)]);
     for round in 0..4 {
         let at = (200 + 1_000 * u64::from(round)) * MS;
@@ -128,7 +128,7 @@ fn a_closed_window_is_the_receivers_fault() {
 }
 
 #[test]
-fn repeated_syns_and_missing_sack_are_told() {
+fn repeated_syns_and_missing_sack_are_reported() {
     let mut flow = Flow::new(1, Interface::default(), 0, &from(0).syn(None));
     let plain = |mut segment: crate::capture::headers::Segment| {
         segment.tcp.options.sack_permitted = false;
