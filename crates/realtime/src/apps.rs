@@ -27,7 +27,7 @@ struct End {
 impl End {
     fn close<O: Observer>(&mut self, cx: &mut AppCx<'_, O>, reason: CloseReason) {
         if let Some(conn) = self.conn.take() {
-            let info = cx.finish(conn).expect("nobody else releases it");
+            let info = cx.finish(conn).expect("only this application releases it");
             self.ending = Some(Ending { reason, info });
         }
     }

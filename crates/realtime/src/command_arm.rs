@@ -24,7 +24,7 @@ use std::time::Instant;
 const PORT: u16 = 5_201;
 
 /// A server that does not listen by then has failed.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
+const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// Bytes of a program's output that are shown when it fails.
 const SHOWN: usize = 2_000;
@@ -36,7 +36,7 @@ pub fn run(world: &World, flow: Flow, pair: &CommandPair, watch: &mut Watch<'_>)
     };
     let [server_line, client_line] = pair.filled(&LINK_B.to_string(), PORT, bytes);
     let mut server = Program::start("server", &server_line, &world.b)?;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     watch.until(|| {
         if let Some(end) = server.ended()? {
             return Err(server.failure(&format!("ended before it listened on port {PORT}, {end}")));

@@ -146,11 +146,11 @@ fn write_all(mut client: &TcpStream, flow: Flow) -> io::Result<u64> {
 fn receive(listener: &TcpListener, stop: &AtomicBool) -> io::Result<Came> {
     let _raised = Raised::new(Share::Stack);
     let mut clock = MonotonicClock::default();
-    let mut server = patiently(stop, || listener.accept())?.0;
+    let mut server = until_ready(stop, || listener.accept())?.0;
     let (mut chunk, mut expected) = (vec![0; CHUNK], vec![0; CHUNK]);
     let mut came = Came { last_read: clock.now(), bytes: 0 };
     loop {
-        let len = patiently(stop, || server.read(&mut chunk))?;
+        let len = until_ready(stop, || server.read(&mut chunk))?;
         if len == 0 {
             return Ok(came);
         }
@@ -164,7 +164,7 @@ fn receive(listener: &TcpListener, stop: &AtomicBool) -> io::Result<Came> {
 }
 
 /// Repeats a call that timed out, unless the run was given up.
-fn patiently<T>(stop: &AtomicBool, mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+fn until_ready<T>(stop: &AtomicBool, mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match attempt() {
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {

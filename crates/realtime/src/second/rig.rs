@@ -203,9 +203,9 @@ impl<'i> Program<'i> {
             None => std::thread::scope(|scope| scope.spawn(spawn).join().expect("it does not panic")),
         };
         let mut child = spawned.map_err(|error| failed(&error))?;
-        let (told, lines) = mpsc::channel();
+        let (sender, lines) = mpsc::channel();
         let out = BufReader::new(child.stdout.take().expect("it is piped"));
-        std::thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| told.send(line)));
+        std::thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
         Ok(Self { what, child, lines, interrupt })
     }
 
