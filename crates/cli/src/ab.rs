@@ -65,17 +65,17 @@ pub fn run(args: &AbArgs) -> Result<(), Failure> {
     let (finished, elapsed) = make(args, &plan, log.as_mut())?;
     disturbances(&plan, &finished);
     let rows = results::rows(&plan, &finished);
-    let told = output::write(&match args.format {
+    let written = output::write(&match args.format {
         RowFormat::Table => table::ab(&plan, &rows),
         RowFormat::Jsonl => rows.iter().map(|row| results::jsonl(row) + "\n").collect(),
     });
     let Conditions { unmet, unchecked } =
         if args.run.is_none() { results::conditions(&plan, &rows) } else { Conditions::default() };
     complain(args, &plan, &finished, &unmet);
-    told?;
+    written?;
     unchecked.iter().for_each(|sentence| anstream::eprintln!("note: {sentence}"));
-    summary::tell(&finished, elapsed);
-    if finished.failures.is_empty() && unmet.is_empty() { Ok(()) } else { Err(Failure::Told) }
+    summary::print(&finished, elapsed);
+    if finished.failures.is_empty() && unmet.is_empty() { Ok(()) } else { Err(Failure::Reported) }
 }
 
 fn plan(args: &AbArgs) -> Result<Plan, Failure> {
@@ -150,23 +150,23 @@ fn make(args: &AbArgs, plan: &Plan, log: Option<&mut RunLog>) -> Result<(Finishe
         Failure::Usage(cannot_trace(format_args!("`{path}`: {error}")))
     };
     let trace = args.trace.as_deref().map(Traced::create).transpose().map_err(untraced)?;
-    let told = interruption::message(args.out.as_deref());
+    let message = interruption::message(args.out.as_deref());
     let real = match args.backend {
-        BackendChoice::Netns => Some(NetnsBackend::new(plan, trace.as_ref(), told)?),
+        BackendChoice::Netns => Some(NetnsBackend::new(plan, trace.as_ref(), message)?),
         BackendChoice::Sim | BackendChoice::Mock => {
-            interruption::end_with(told).map_err(|errno| Failure::Failed(format!("signals: {errno}")))?;
+            interruption::end_with(message).map_err(|errno| Failure::Failed(format!("signals: {errno}")))?;
             None
         }
     };
     let bar = output::progress_bar(plan.runs.len() as u64, "{pos}/{len} runs {eta}");
     let mut progress = |_: &lab::RunSpec| bar.inc(1);
     let began = Instant::now();
-    let go = |backend: &dyn Backend| execute(plan, backend, jobs, log, &mut progress);
+    let run_on = |backend: &dyn Backend| execute(plan, backend, jobs, log, &mut progress);
     let finished = match (&real, &trace) {
-        (Some(real), _) => go(real),
-        (None, Some(traced)) => go(traced),
-        (None, None) if args.backend == BackendChoice::Mock => go(&MockBackend),
-        (None, None) => go(&SimBackend),
+        (Some(real), _) => run_on(real),
+        (None, Some(traced)) => run_on(traced),
+        (None, None) if args.backend == BackendChoice::Mock => run_on(&MockBackend),
+        (None, None) => run_on(&SimBackend),
     };
     drop(real);
     trace.map(Traced::finish).transpose().map_err(untraced)?;
@@ -214,11 +214,11 @@ fn disturbances(plan: &Plan, finished: &Finished) {
     }
 }
 
-/// Failures reported in full; more would be repetitive.
-const TOLD: usize = 5;
+/// Number of failures shown in full; more would be repetitive.
+const SHOWN: usize = 5;
 
 fn complain(args: &AbArgs, plan: &Plan, finished: &Finished, unmet: &[(usize, String)]) {
-    for (index, failure) in finished.failures.iter().take(TOLD) {
+    for (index, failure) in finished.failures.iter().take(SHOWN) {
         let run = &plan.runs[*index];
         let name = plan.name_of(run);
         let (cell, seed) = (plan.cells[run.cell].title(), run.seed);
@@ -227,8 +227,8 @@ fn complain(args: &AbArgs, plan: &Plan, finished: &Finished, unmet: &[(usize, St
             replay(args, plan, &[], Some(&name))
         );
     }
-    if finished.failures.len() > TOLD {
-        anstream::eprintln!("error: {} more runs failed", finished.failures.len() - TOLD);
+    if finished.failures.len() > SHOWN {
+        anstream::eprintln!("error: {} more runs failed", finished.failures.len() - SHOWN);
     }
     for (cell, complaint) in unmet {
         let cell = &plan.cells[*cell];

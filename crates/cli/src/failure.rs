@@ -16,7 +16,7 @@ pub enum Failure {
     /// The command was attempted, and failed: exit code 1.
     Failed(String),
     /// The same, but the error has already been reported.
-    Told,
+    Reported,
     /// The reader of the output has gone away, which is not an error.
     Unread,
 }
@@ -28,7 +28,7 @@ impl Failure {
     }
 
     /// Reports the error, and returns the exit code.
-    pub fn tell(self) -> ExitCode {
+    pub fn report(self) -> ExitCode {
         match self {
             Self::Usage(message) => {
                 anstream::eprintln!("error: {message}");
@@ -43,7 +43,7 @@ impl Failure {
                 anstream::eprintln!("error: {message}");
                 ExitCode::from(1)
             }
-            Self::Told => ExitCode::from(1),
+            Self::Reported => ExitCode::from(1),
             Self::Unread => ExitCode::SUCCESS,
         }
     }

@@ -60,7 +60,7 @@ fn compare_with_simulator(args: &FidelityArgs) -> Result<(), Failure> {
     }
     bar.finish_and_clear();
     drop(backend);
-    tell(args, &comparisons, page)
+    print(args, &comparisons, page)
 }
 
 fn open(args: &FidelityArgs, name: &str) -> Result<Option<RunLog>, Failure> {
@@ -100,13 +100,13 @@ fn headline(args: &FidelityArgs) -> String {
     )
 }
 
-fn tell(args: &FidelityArgs, comparisons: &[Comparison], page: Option<table::Page>) -> Result<(), Failure> {
-    let told = output::write(&match args.format {
+fn print(args: &FidelityArgs, comparisons: &[Comparison], page: Option<table::Page>) -> Result<(), Failure> {
+    let written = output::write(&match args.format {
         RowFormat::Table => table::for_people(comparisons),
         RowFormat::Jsonl => comparisons.iter().map(|comparison| table::jsonl(comparison) + "\n").collect(),
     });
     page.map_or(Ok(()), |page| page.replace(&table::markdown(comparisons, &headline(args))))?;
-    told?;
+    written?;
     let disturbed: usize = comparisons.iter().map(|comparison| comparison.disturbed).sum();
     if disturbed > 0 {
         anstream::eprintln!("warning: {disturbed} runs in real time were disturbed by the machine twice, and count");

@@ -50,7 +50,7 @@ pub fn run(args: &HeadlinesArgs) -> Result<(), Failure> {
     let began = Instant::now();
     let evidence = make(args, &claims, log.as_mut())?;
     let findings: Vec<Finding> = claims.iter().map(|claim| find(claim, &evidence)).collect();
-    let told = output::write(&match args.format {
+    let written = output::write(&match args.format {
         RowFormat::Table => table::for_people(&findings),
         RowFormat::Jsonl => findings.iter().map(|finding| table::jsonl(finding) + "\n").collect(),
     });
@@ -59,8 +59,8 @@ pub fn run(args: &HeadlinesArgs) -> Result<(), Failure> {
         crate::whole_file::write(path, &page::text(&findings, &mark))
             .map_err(|error| Failure::Failed(format!("--write {}: {error}", path.display())))?;
     }
-    told?;
-    tell(&evidence, &findings, began)
+    written?;
+    conclude(&evidence, &findings, began)
 }
 
 /// Returns the rows in their order.
@@ -99,7 +99,7 @@ fn make(args: &HeadlinesArgs, claims: &[&'static Claim], mut log: Option<&mut Ru
     Ok(made)
 }
 
-fn tell(evidence: &Evidence, findings: &[Finding], began: Instant) -> Result<(), Failure> {
+fn conclude(evidence: &Evidence, findings: &[Finding], began: Instant) -> Result<(), Failure> {
     let runs: usize = evidence.all().map(|runs| runs.plan.runs.len()).sum();
     let packets: u64 = evidence.all().map(|runs| runs.packets).sum();
     anstream::eprintln!(

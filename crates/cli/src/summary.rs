@@ -10,7 +10,7 @@ fn cpu_time() -> Option<Duration> {
 }
 
 /// Reports how much was done in `elapsed`.
-pub fn tell(finished: &Finished, elapsed: Duration) {
+pub fn print(finished: &Finished, elapsed: Duration) {
     if finished.resumed > 0 {
         anstream::eprintln!("resumed: {} runs were there already", finished.resumed);
     }

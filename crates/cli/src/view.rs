@@ -33,7 +33,7 @@ pub fn run(args: &ViewArgs) -> Result<(), Failure> {
     }
     let traces: Vec<Trace> = args.traces.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
     let mut runs: Vec<Run> = traces.iter().map(report::from_trace).collect();
-    tell_apart(&mut runs, &args.traces);
+    distinguish(&mut runs, &args.traces);
     let output = args.output.clone().unwrap_or_else(|| beside(&args.traces[0]));
     write(&title(&traces), &runs, &output)
 }
@@ -70,7 +70,7 @@ pub fn write(title: &str, runs: &[Run], output: &Path) -> Result<(), Failure> {
 }
 
 /// Distinguishes arms of one name by their files.
-fn tell_apart(runs: &mut [Run], paths: &[PathBuf]) {
+fn distinguish(runs: &mut [Run], paths: &[PathBuf]) {
     let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
     for (run, path) in runs.iter_mut().zip(paths) {
         if names.iter().filter(|name| **name == run.name).count() > 1 {
@@ -100,9 +100,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arms_of_one_name_are_told_apart_by_their_files() {
+    fn arms_of_one_name_are_distinguished_by_their_files() {
         let mut runs = ["a", "b", "a"].map(|name| Run { name: name.to_owned(), ..Run::default() });
-        tell_apart(&mut runs, &["x", "y", "z"].map(PathBuf::from));
+        distinguish(&mut runs, &["x", "y", "z"].map(PathBuf::from));
         assert_eq!(runs.map(|run| run.name), ["a (x)", "b", "a (z)"]);
     }
 

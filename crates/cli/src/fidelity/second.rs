@@ -32,12 +32,12 @@ pub fn run(args: &FidelityArgs) -> Result<(), Failure> {
     }
     interrupt.obey();
     let measured = measured.map_err(Failure::Failed)?;
-    let told = output::write(&match args.format {
+    let written = output::write(&match args.format {
         RowFormat::Table => table::for_people(&measured),
         RowFormat::Jsonl => table::jsonl(&measured),
     });
     page.map_or(Ok(()), |page| page.replace(&table::markdown(&measured, &headline(args, runs))))?;
-    told
+    written
 }
 
 /// Describes how the table was made, below the stamp of its behaviour.

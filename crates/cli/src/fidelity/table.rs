@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_a_place_is_told_what_it_lacks() {
+    fn a_page_without_a_place_is_refused_with_what_it_lacks() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("page.md");
         std::fs::write(&path, "# Title\n").unwrap();

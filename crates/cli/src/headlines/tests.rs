@@ -55,7 +55,7 @@ fn the_table_has_a_line_for_each_row() {
 }
 
 #[test]
-fn rows_are_chosen_by_name_and_told_in_their_own_order() {
+fn rows_are_chosen_by_name_and_shown_in_their_own_order() {
     let ids = |names: &[&str]| -> Vec<&str> {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         choose(&names).unwrap().iter().map(|claim| claim.id).collect()
@@ -72,7 +72,7 @@ fn rows_are_chosen_by_name_and_told_in_their_own_order() {
 #[test]
 fn a_row_that_is_not_reproduced_fails_the_command_and_others_do_not() {
     let of = |verdict| findings().iter().filter(move |finding| finding.verdict == verdict).cloned().collect::<Vec<_>>();
-    let ends = |findings: &[Finding]| tell(&Evidence::default(), findings, Instant::now());
+    let ends = |findings: &[Finding]| conclude(&Evidence::default(), findings, Instant::now());
     assert!(!of(Verdict::NotReproduced).is_empty(), "on known results some are not");
     assert!(
         matches!(ends(&of(Verdict::NotReproduced)), Err(Failure::Failed(text)) if text.contains("not reproduced: "))

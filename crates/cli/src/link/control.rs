@@ -19,7 +19,7 @@ const SUFFIX: &str = ".sock";
 
 /// A client has this long to send a line of at most that many bytes: the link's thread does not wait for it, but
 /// signals do.
-const PATIENCE: Duration = Duration::from_millis(500);
+const TIMEOUT: Duration = Duration::from_millis(500);
 const LINE_MAX: u64 = 4096;
 
 /// A link's side of the socket, which is removed on drop.
@@ -79,8 +79,8 @@ impl Drop for Control {
 
 fn serve(mut stream: UnixStream, answer: impl FnOnce(&str) -> Result<String, Failure>) -> std::io::Result<()> {
     stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     let mut line = String::new();
     BufReader::new((&stream).take(LINE_MAX)).read_line(&mut line)?;
     let text = match answer(line.trim_end_matches('\n')) {
@@ -114,7 +114,7 @@ pub fn ask(path: Option<&Path>, request: &str) -> Result<String, Failure> {
     let mut text = String::new();
     stream.read_to_string(&mut text).map_err(cannot)?;
     match text.trim_end().split_once(' ').unwrap_or((text.trim_end(), "")) {
-        ("ok", told) => Ok(told.to_owned()),
+        ("ok", answer) => Ok(answer.to_owned()),
         ("usage", problem) => Err(Failure::usage(problem)),
         (_, problem) => Err(Failure::Failed(format!("the link has ended{problem}"))),
     }
@@ -155,7 +155,7 @@ mod tests {
     #[test_case("set a\tb", Ok("done"), Ok("done"))]
     #[test_case("set \t", Ok("done"), Ok("done"); "white space is not trimmed")]
     #[test_case("x", Err(Failure::usage("not that")), Err("not that"))]
-    fn a_request_gets_its_answer(request: &str, answer: Result<&str, Failure>, told: Result<&str, &str>) {
+    fn a_request_gets_its_answer(request: &str, answer: Result<&str, Failure>, expected: Result<&str, &str>) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("socket");
         let control = Control::listen(Some(&path)).unwrap();
@@ -169,9 +169,9 @@ mod tests {
                 answer.map(str::to_owned)
             });
             assert_eq!(heard.as_deref(), Some(request));
-            match (asking.join().unwrap(), told) {
-                (Ok(answer), Ok(told)) => assert_eq!(answer, told),
-                (Err(Failure::Usage(problem)), Err(told)) => assert_eq!(problem, told),
+            match (asking.join().unwrap(), expected) {
+                (Ok(answer), Ok(expected)) => assert_eq!(answer, expected),
+                (Err(Failure::Usage(problem)), Err(expected)) => assert_eq!(problem, expected),
                 (other, _) => panic!("{other:?}"),
             }
         });

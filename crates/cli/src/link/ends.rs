@@ -1,6 +1,6 @@
 //! The syntax of a link's ends: `ns=wanA,dev=wa0,addr=10.77.0.1/24`.
 
-use super::pairs::words;
+use super::pairs::pairs;
 use crate::failure::Failure;
 use net::{Cidr, LinkEnd};
 use profiles::units;
@@ -14,21 +14,21 @@ const MTU_MIN: u16 = 1280;
 /// Reads `--a` or `--b`.
 ///
 /// # Errors
-/// If a word is wrong or one is missing.
+/// If a pair is wrong or one is missing.
 pub fn read(option: &'static str, text: &str) -> Result<LinkEnd, Failure> {
     let mut end = LinkEnd { namespace: None, device: String::new(), addresses: Vec::new(), mtu: MTU };
-    for word in words(option, text, &KEYS, &["addr"])? {
-        match word.key.as_str() {
-            "ns" => end.namespace = Some(word.value),
-            "dev" => end.device = word.value,
-            "addr" => end.addresses.push(word.value.parse::<Cidr>().map_err(|error| word.wrong(error))?),
-            _ => end.mtu = word.read(mtu)?,
+    for pair in pairs(option, text, &KEYS, &["addr"])? {
+        match pair.key.as_str() {
+            "ns" => end.namespace = Some(pair.value),
+            "dev" => end.device = pair.value,
+            "addr" => end.addresses.push(pair.value.parse::<Cidr>().map_err(|error| pair.wrong(error))?),
+            _ => end.mtu = pair.read(mtu)?,
         }
     }
-    for (missing, word) in [(end.device.is_empty(), "dev=NAME"), (end.addresses.is_empty(), "addr=ADDRESS/PREFIX")] {
+    for (missing, pair) in [(end.device.is_empty(), "dev=NAME"), (end.addresses.is_empty(), "addr=ADDRESS/PREFIX")] {
         if missing {
             return Err(Failure::usage(format!(
-                "{option} {text}: `{word}` is missing, as in dev=wa0,addr=10.77.0.1/24"
+                "{option} {text}: `{pair}` is missing, as in dev=wa0,addr=10.77.0.1/24"
             )));
         }
     }
@@ -63,7 +63,7 @@ mod tests {
     #[test_case("dev,addr=x", "--a dev: no value; write `dev=…`"; "value")]
     #[test_case("dev=wa0,addr=10.77.0.1/24,mtu=576", "--a mtu=576: `576` is not a valid packet size: write 1280 to 65535"; "mtu")]
     fn a_wrong_end_is_refused_by_place(text: &str, message: &str) {
-        let Failure::Usage(told) = read("--a", text).unwrap_err() else { panic!("not a matter of usage") };
-        assert!(told.starts_with(message), "{told}");
+        let Failure::Usage(problem) = read("--a", text).unwrap_err() else { panic!("not a matter of usage") };
+        assert!(problem.starts_with(message), "{problem}");
     }
 }

@@ -209,8 +209,8 @@ struct Running {
 /// Interval between two updates of the view.
 const VIEW: Duration = Duration::from_millis(250);
 
-/// Whether to go on.
-enum Told {
+/// What a signal asks for.
+enum Signalled {
     GoOn,
     Stop,
 }
@@ -255,7 +255,7 @@ impl Running {
             if asked {
                 control.serve(|request| self.answer(request));
             }
-            if signalled && let Told::Stop = self.heed(signals)? {
+            if signalled && let Signalled::Stop = self.obey(signals)? {
                 return Ok(());
             }
             if self.view.is_seen()
@@ -266,15 +266,15 @@ impl Running {
         }
     }
 
-    fn heed(&self, signals: &SignalFd) -> Result<Told, Failure> {
+    fn obey(&self, signals: &SignalFd) -> Result<Signalled, Failure> {
         while let Ok(Some(signal)) = signals.read_signal() {
             if signal.ssi_signo != Signal::SIGUSR1 as u32 {
-                return Ok(Told::Stop);
+                return Ok(Signalled::Stop);
             }
             let stats = self.stats()?;
             self.view.aside(|| output::write(&format!("{stats}\n")))?;
         }
-        Ok(Told::GoOn)
+        Ok(Signalled::GoOn)
     }
 
     fn stats(&self) -> Result<String, Failure> {

@@ -5,7 +5,7 @@ use profiles::nearest;
 
 /// One `key=value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Word {
+pub struct Pair {
     /// The option that contains it: `--ab`.
     option: &'static str,
     /// In lower case.
@@ -14,8 +14,8 @@ pub struct Word {
     pub value: String,
 }
 
-impl Word {
-    /// Returns an error about this word.
+impl Pair {
+    /// Returns an error about this pair.
     pub fn wrong(&self, problem: impl std::fmt::Display) -> Failure {
         Failure::usage(format!("{} {}={}: {problem}", self.option, self.key, self.value))
     }
@@ -29,25 +29,25 @@ impl Word {
 /// Splits an option. Keys must be `known` and, except for those `repeated`, occur once.
 ///
 /// # Errors
-/// At the first wrong word.
-pub fn words(option: &'static str, text: &str, known: &[&str], repeated: &[&str]) -> Result<Vec<Word>, Failure> {
-    let mut words: Vec<Word> = Vec::new();
+/// At the first wrong pair.
+pub fn pairs(option: &'static str, text: &str, known: &[&str], repeated: &[&str]) -> Result<Vec<Pair>, Failure> {
+    let mut pairs: Vec<Pair> = Vec::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let (key, value) = part.split_once('=').unwrap_or((part, ""));
-        let word = Word { option, key: key.trim().to_ascii_lowercase(), value: value.trim().to_owned() };
-        if !known.contains(&word.key.as_str()) {
-            let hint = nearest(&word.key, known.iter().copied())
-                .map_or(String::new(), |word| format!("did you mean `{word}`? "));
-            let problem = format!("unknown key `{}`; {hint}Keys are {}", word.key, known.join(", "));
+        let pair = Pair { option, key: key.trim().to_ascii_lowercase(), value: value.trim().to_owned() };
+        if !known.contains(&pair.key.as_str()) {
+            let hint = nearest(&pair.key, known.iter().copied())
+                .map_or(String::new(), |key| format!("did you mean `{key}`? "));
+            let problem = format!("unknown key `{}`; {hint}Keys are {}", pair.key, known.join(", "));
             return Err(Failure::usage(format!("{option} {part}: {problem}")));
         }
-        if word.value.is_empty() {
-            return Err(Failure::usage(format!("{option} {part}: no value; write `{}=…`", word.key)));
+        if pair.value.is_empty() {
+            return Err(Failure::usage(format!("{option} {part}: no value; write `{}=…`", pair.key)));
         }
-        if words.iter().any(|other| other.key == word.key) && !repeated.contains(&word.key.as_str()) {
-            return Err(word.wrong(format!("`{}` is given twice; keep one", word.key)));
+        if pairs.iter().any(|other| other.key == pair.key) && !repeated.contains(&pair.key.as_str()) {
+            return Err(pair.wrong(format!("`{}` is given twice; keep one", pair.key)));
         }
-        words.push(word);
+        pairs.push(pair);
     }
-    Ok(words)
+    Ok(pairs)
 }

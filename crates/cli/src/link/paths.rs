@@ -3,7 +3,7 @@
 //! The lab's parsers read rates, buffers, loss, jitter and reordering. A buffer in bandwidth-delay products refers to the round
 //! trip, so the two directions are evaluated together, and again when one of them changes.
 
-use super::pairs::{Word, words};
+use super::pairs::{Pair, pairs};
 use crate::failure::Failure;
 use base::{Duration, Rate, Ratio};
 use lab::spec::{Key, Point, Refusal};
@@ -32,8 +32,8 @@ struct Direction {
 enum Asked {
     #[default]
     No,
-    /// In these words.
-    Yes(Word),
+    /// In this pair.
+    Yes(Pair),
 }
 
 /// Both directions.
@@ -44,10 +44,10 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// Changes what `--ab` and `--ba` name, and keeps the rest; changes nothing if a word is wrong.
+    /// Changes what `--ab` and `--ba` name, and keeps the rest; changes nothing if a pair is wrong.
     ///
     /// # Errors
-    /// If a word is wrong or does not fit the others.
+    /// If a pair is wrong or does not fit the others.
     pub fn change(&mut self, ab: Option<&str>, ba: Option<&str>) -> Result<(), Failure> {
         let mut changed = self.clone();
         changed.ab.change("--ab", ab.unwrap_or_default())?;
@@ -69,17 +69,17 @@ impl Paths {
 
 impl Direction {
     fn change(&mut self, option: &'static str, text: &str) -> Result<(), Failure> {
-        for word in words(option, text, &KEYS, &[])? {
-            match word.key.as_str() {
-                "rate" => self.rate = word.read(rate)?,
-                "delay" => self.delay = word.read(units::duration)?,
-                "duplicate" => self.duplicate = Some(word.read(units::ratio)?),
-                "reorder" => word.read(|text| self.reorder(text))?,
+        for pair in pairs(option, text, &KEYS, &[])? {
+            match pair.key.as_str() {
+                "rate" => self.rate = pair.read(rate)?,
+                "delay" => self.delay = pair.read(units::duration)?,
+                "duplicate" => self.duplicate = Some(pair.read(units::ratio)?),
+                "reorder" => pair.read(|text| self.reorder(text))?,
                 "buffer" => {
-                    word.read(|text| set(&mut self.point, "path.buffer", text))?;
-                    self.buffer = Asked::Yes(word);
+                    pair.read(|text| set(&mut self.point, "path.buffer", text))?;
+                    self.buffer = Asked::Yes(pair);
                 }
-                key => word.read(|text| set(&mut self.point, &format!("path.{key}"), text))?,
+                key => pair.read(|text| set(&mut self.point, &format!("path.{key}"), text))?,
             }
         }
         Ok(())
@@ -115,8 +115,8 @@ impl Direction {
         }
         match (&self.buffer, spec.buffer) {
             (Asked::No, Buffer::Bytes(bytes)) => spec.buffer = Buffer::Bytes(bytes.max(BUFFER_LEAST)),
-            (Asked::Yes(word), Buffer::Bytes(bytes)) if bytes < PACKET => {
-                return Err(word.wrong(format!("that is {bytes} bytes and holds no packet; write for example `64kB`")));
+            (Asked::Yes(pair), Buffer::Bytes(bytes)) if bytes < PACKET => {
+                return Err(pair.wrong(format!("that is {bytes} bytes and holds no packet; write for example `64kB`")));
             }
             _ => {}
         }
@@ -179,7 +179,7 @@ mod tests {
     #[test_case("rate=10mbit,delay=5ms,buffer=0.5bdp", Buffer::Bytes(12_500); "of both delays")]
     #[test_case("rate=10mbit,delay=5ms,buffer=100pkt", Buffer::Packets(100))]
     #[test_case("rate=10mbit,delay=5ms,buffer=64kB", Buffer::Bytes(64_000))]
-    #[test_case("rate=1gbit,delay=5ms", Buffer::Bytes(2_500_000); "one product unless told")]
+    #[test_case("rate=1gbit,delay=5ms", Buffer::Bytes(2_500_000); "one product by default")]
     #[test_case("rate=10mbit,delay=5ms", Buffer::Bytes(64_000); "but not too little")]
     #[test_case("delay=5ms", Buffer::Unlimited; "no bottleneck")]
     fn a_buffer_follows_the_path(ab: &str, buffer: Buffer) {
@@ -190,7 +190,7 @@ mod tests {
     #[test_case("4x8/2ms/queues", ReorderSpec::Queues { queues: 4, burst: 8, skew: ms(2) })]
     #[test_case("0.5%/2ms/early", ReorderSpec::Early { probability: Ratio::new(1, 200).unwrap(), delay: ms(2) })]
     #[test_case("7/10/2ms/EARLY", ReorderSpec::Early { probability: Ratio::new(7, 10).unwrap(), delay: ms(2) })]
-    fn reordering_is_three_words(text: &str, reorder: ReorderSpec) {
+    fn reordering_has_three_parts(text: &str, reorder: ReorderSpec) {
         assert_eq!(specs(&format!("reorder={text}"), "")[0].reorder, reorder);
     }
 
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!((&paths.specs().unwrap()[0].1, ba), (&PathSpec::ideal(ms(50)), PathSpec::ideal(ms(50))));
         let before = paths.clone();
         paths.change(Some("delay=1ms,rate=1"), None).unwrap_err();
-        assert_eq!(paths, before, "a wrong word changes nothing");
+        assert_eq!(paths, before, "a wrong pair changes nothing");
     }
 
     #[test_case("rate=100mbyte", "--ab rate=100mbyte: `100mbyte` is not a valid rate: use"; "rate")]
@@ -233,9 +233,9 @@ mod tests {
     #[test_case("dealy=5ms", "--ab dealy=5ms: unknown key `dealy`; did you mean `delay`? Keys are rate, delay"; "key")]
     #[test_case("delay=5ms,delay=6ms", "--ab delay=6ms: `delay` is given twice; keep one"; "twice")]
     fn a_wrong_path_is_refused_by_place(text: &str, message: &str) {
-        let Failure::Usage(told) = Paths::default().change(Some(text), None).unwrap_err() else {
+        let Failure::Usage(problem) = Paths::default().change(Some(text), None).unwrap_err() else {
             panic!("not a matter of usage")
         };
-        assert!(told.starts_with(message), "{told}");
+        assert!(problem.starts_with(message), "{problem}");
     }
 }

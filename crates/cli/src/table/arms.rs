@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use lab::{Overrides, spec};
 
-    fn told(arms: &[&str], set: &[&str]) -> String {
+    fn differences_of(arms: &[&str], set: &[&str]) -> String {
         let mut experiment = spec::builtin("hystart").unwrap();
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         experiment.apply(&Overrides { arms: texts(arms), set: texts(set), ..Overrides::default() }).unwrap();
@@ -89,8 +89,8 @@ mod tests {
     }
 
     #[test]
-    fn an_arm_of_the_same_profile_is_told_leaf_by_leaf_and_what_it_kept_too() {
-        let text = told(&[], &[]);
+    fn an_arm_of_the_same_profile_is_listed_leaf_by_leaf_and_what_it_kept_too() {
+        let text = differences_of(&[], &[]);
         let line = text.replace("\n               ", " ");
         assert!(line.contains("cc.slow_start.kind classic → hystart_pp_lss"), "{text}");
         assert!(line.contains("cc.slow_start.min_eta – → 4ms"), "{text}");
@@ -99,18 +99,18 @@ mod tests {
     }
 
     #[test]
-    fn arms_of_different_profiles_are_counted_and_what_is_set_is_told() {
-        let text = told(&["server-2022", "longhaul"], &[]);
+    fn arms_of_different_profiles_are_counted_and_what_is_set_is_listed() {
+        let text = differences_of(&["server-2022", "longhaul"], &[]);
         assert!(text.contains(" leaves (`longhaul profiles server-2022 longhaul` lists them)\n"), "{text}");
-        let text = told(&["server-2022", "longhaul"], &["longhaul.cc.slow_start.kind=classic"]);
+        let text = differences_of(&["server-2022", "longhaul"], &["longhaul.cc.slow_start.kind=classic"]);
         assert!(text.contains("(`--format jsonl` lists them); set in longhaul: cc.slow_start.kind=classic"), "{text}");
     }
 
     #[test]
     fn arms_that_differ_in_nothing_say_so() {
-        let text = told(&["longhaul", "longhaul", "kernel:bbr"], &[]);
+        let text = differences_of(&["longhaul", "longhaul", "kernel:bbr"], &[]);
         assert!(text.contains("  longhaul#2: nothing but the seeds\n"), "{text}");
         assert!(text.contains("  kernel:bbr: has no leaves to compare: only profiles have\n"), "{text}");
-        assert_eq!(told(&["longhaul"], &[]), "");
+        assert_eq!(differences_of(&["longhaul"], &[]), "");
     }
 }

@@ -81,7 +81,7 @@ fn what_cannot_be_is_refused_with_a_remedy(rate: &str, rtt: &str, jitter: &str, 
 }
 
 #[test]
-fn each_system_is_told_in_its_own_words() {
+fn each_system_gets_its_own_commands() {
     let text =
         text(&args("10Mbit", "85ms", "20ms", None), &of("10Mbit", "85ms", "20ms", None), &Settings::of(131_400, 2));
     for part in [

@@ -24,7 +24,7 @@ fn each_flow_has_its_line_and_below_it_what_limited_it(name: &str) {
 }
 
 #[test]
-fn a_flow_is_told_in_full_and_as_json() {
+fn a_flow_is_shown_in_full_and_as_json() {
     let file = kept("pcapng-little.bin");
     let ended = longhaul(&["analyze", &file, "--flow", "1"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
@@ -50,7 +50,7 @@ fn a_flow_is_seen_in_one_page() {
 
 #[test_case("gzip-cut.bin", "at offset 388: the compressed file ends in the middle of a packet; read 5 packets"; "cut")]
 #[test_case("length-too-large.bin", "at offset 104: a packet claims 4294967295 bytes; read 1 packets"; "damaged")]
-fn what_is_readable_is_told_and_where_it_ends(name: &str, message: &str) {
+fn what_is_readable_is_shown_with_where_it_ends(name: &str, message: &str) {
     let file = kept(name);
     let ended = longhaul(&["analyze", &file]);
     assert_eq!((ended.code, ended.stderr), (Some(1), format!("error: {file}: {message}\n")));
@@ -58,7 +58,7 @@ fn what_is_readable_is_told_and_where_it_ends(name: &str, message: &str) {
 }
 
 #[test]
-fn a_capture_without_tcp_is_no_success() {
+fn a_capture_without_tcp_is_not_a_success() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("empty.pcap");
     let kept = std::fs::read(kept("fragments-and-udp.bin")).unwrap();

@@ -72,7 +72,7 @@ fn the_last_line_on_stderr_sums_up_and_processor_time_stands_before_it() {
 }
 
 #[test]
-fn the_table_tells_what_is_known_and_fits_into_a_hundred_columns() {
+fn the_table_shows_what_is_known_and_fits_into_a_hundred_columns() {
     // With a value set by hand, the experiment's expectations are not checked.
     let ended = longhaul(&[
         "ab",
@@ -137,7 +137,7 @@ fn a_path_that_draws_nothing_is_run_once_and_says_so() {
 }
 
 #[test]
-fn where_losses_are_placed_the_table_tells_what_they_cost() {
+fn where_losses_are_placed_the_table_shows_what_they_cost() {
     let ended = longhaul(&["ab", "tail-loss", "--set", "flow.bytes=50kB", "--iterations", "6"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     for line in ended.stdout.lines() {
@@ -150,7 +150,7 @@ fn where_losses_are_placed_the_table_tells_what_they_cost() {
 }
 
 #[test]
-fn a_failed_run_is_told_with_its_seed_and_one_command_that_replays_it() {
+fn a_failed_run_is_reported_with_its_seed_and_one_command_that_replays_it() {
     let arguments =
         ["ab", "wan", "--backend", "mock", "--set", "flow.bytes=13B,1kB", "--iterations", "2", "--arms", "rfc,rfc"];
     let ended = longhaul(&[&arguments[..], &["--format", "jsonl"]].concat());
@@ -242,7 +242,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
 #[test_case(&["profiles", "longhaul", "longhaul"], "They do not differ."; "the same profile twice")]
 #[test_case(&["profiles", "--unproven"], "server-2016: assumed values"; "unproven values")]
 #[test_case(&["profiles", "rfc", "--unproven"], "ack.delay"; "unproven values of one")]
-fn lists_are_told(arguments: &[&str], expected: &str) {
+fn lists_are_printed(arguments: &[&str], expected: &str) {
     let ended = longhaul(arguments);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
     // The width of the columns depends on their longest word.
@@ -251,7 +251,7 @@ fn lists_are_told(arguments: &[&str], expected: &str) {
 }
 
 #[test]
-fn a_profile_tells_what_is_probably_not_meant() {
+fn a_profile_warns_of_what_is_probably_not_meant() {
     let ended = longhaul(&["profiles", "windows-2000-tuned"]);
     assert_eq!(ended.code, Some(0));
     let expected =

@@ -295,7 +295,7 @@ fn a_peer_that_goes_away_in_the_middle_is_an_error() {
 }
 
 #[test]
-fn what_the_user_got_wrong_is_told_with_exit_code_2() {
+fn what_the_user_got_wrong_is_reported_with_exit_code_2() {
     let lab = Lab::new();
     let cases = [
         (vec!["--tun", "cable", "--addr", V4, "10.8.0.2:9"], "`cable` exists"),
@@ -305,9 +305,9 @@ fn what_the_user_got_wrong_is_told_with_exit_code_2() {
         (vec!["--tun", "lh0", "--addr", V4, "--loss", "2", "10.8.0.2:9"], "`2`"),
         (vec!["--tun", "lh0", "--addr", V4, "--profile", "no-such", "10.8.0.2:9"], "no-such"),
     ];
-    for (arguments, told) in cases {
+    for (arguments, message) in cases {
         let summary = Longhaul::start(&lab, &[&["send", "--bytes", "1"][..], &arguments].concat()).finish(2);
-        assert!(summary.stderr.contains(told), "{arguments:?}: {}", summary.stderr);
+        assert!(summary.stderr.contains(message), "{arguments:?}: {}", summary.stderr);
     }
 }
 
@@ -318,9 +318,9 @@ fn a_missing_privilege_is_named_with_its_remedy() {
     command.args(["--bounding-set", "-net_admin", "--inh-caps", "-net_admin", env!("CARGO_BIN_EXE_longhaul")]);
     command.args(["serve", "discard", "--tun", "lh0", "--addr", V4]);
     let output = command.output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("CAP_NET_ADMIN") && told.contains("root"), "{told}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("CAP_NET_ADMIN") && message.contains("root"), "{message}");
 }
 
 #[test_case(V4, "--offload off --loss 1%"; "as on a wire")]

@@ -22,7 +22,7 @@ const DUPLICATES: u64 = 10;
 const TRIES: u32 = 5;
 
 /// Without progress for this long, something hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// One connection: how much of the pattern it sent, and how much came back.
 struct Client {
@@ -34,7 +34,7 @@ struct Client {
 
 impl Client {
     fn connect(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect_timeout(&address, PATIENCE).unwrap();
+        let stream = TcpStream::connect_timeout(&address, TIMEOUT).unwrap();
         stream.set_nonblocking(true).unwrap();
         Self { stream, sent: 0, back: 0, is_over: false }
     }
@@ -90,7 +90,7 @@ fn echo(address: SocketAddr) -> usize {
             clients[index].advance(&pattern, &mut chunk);
             progress = Instant::now();
         }
-        assert!(progress.elapsed() < PATIENCE, "nothing moves");
+        assert!(progress.elapsed() < TIMEOUT, "nothing moves");
     }
 }
 

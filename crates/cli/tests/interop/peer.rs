@@ -13,7 +13,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// Without a byte for this long, something hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A namespace to have sockets in.
 pub struct Peer {
@@ -70,7 +70,7 @@ impl Peer {
             let listener = TcpListener::bind(address).unwrap();
             ready.send(()).unwrap();
             let (stream, _) = listener.accept().unwrap();
-            stream.set_read_timeout(Some(PATIENCE)).unwrap();
+            stream.set_read_timeout(Some(TIMEOUT)).unwrap();
             serve(stream)
         });
         listening.recv().expect("the listener could not be made");
@@ -180,15 +180,15 @@ impl Peer {
 
     /// Tries to connect; returns the kind of failure.
     pub fn refused(&self, address: SocketAddr) -> Option<ErrorKind> {
-        let attempt = move || TcpStream::connect_timeout(&address, PATIENCE).err().map(|error| error.kind());
+        let attempt = move || TcpStream::connect_timeout(&address, TIMEOUT).err().map(|error| error.kind());
         self.inside(attempt).join()
     }
 }
 
 fn connect(address: SocketAddr) -> TcpStream {
-    let stream = TcpStream::connect_timeout(&address, PATIENCE).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream.set_write_timeout(Some(PATIENCE)).unwrap();
+    let stream = TcpStream::connect_timeout(&address, TIMEOUT).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+    stream.set_write_timeout(Some(TIMEOUT)).unwrap();
     stream
 }
 

@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 /// A run fails after this long.
-const PATIENCE: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// `longhaul`, running; killed when dropped before its end.
 pub struct Longhaul {
@@ -71,7 +71,7 @@ impl Longhaul {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status;
             }
-            assert!(began.elapsed() < PATIENCE, "longhaul does not come to an end");
+            assert!(began.elapsed() < TIMEOUT, "longhaul does not come to an end");
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -12,7 +12,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 /// After this long without a packet, no more are expected.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 /// Longer than the longest delay of a packet.
 const QUIET: Duration = Duration::from_millis(1_000);
 
@@ -70,7 +70,7 @@ impl Kernel {
         let protocol = SockProtocol::Icmp;
         let raw = self.inside(|| socket(AddressFamily::Inet, SockType::Raw, SockFlag::SOCK_CLOEXEC, protocol).unwrap());
         setsockopt(&raw, sockopt::ReceiveTimestampns, &true).unwrap();
-        setsockopt(&raw, sockopt::ReceiveTimeout, &TimeVal::new(PATIENCE.as_secs() as i64, 0)).unwrap();
+        setsockopt(&raw, sockopt::ReceiveTimeout, &TimeVal::new(TIMEOUT.as_secs() as i64, 0)).unwrap();
         let target = SockaddrIn::from(std::net::SocketAddrV4::new(target, 0));
         (0..count)
             .map(|sequence| {
@@ -106,7 +106,7 @@ impl Kernel {
         setsockopt(&sender, sockopt::UdpGsoSegment, &(size as i32)).unwrap();
         let train: Vec<u8> = (0..count).flat_map(|index| vec![index; size]).collect();
         sender.send_to(&train, receiver.local_addr().unwrap()).unwrap();
-        receiver.set_read_timeout(Some(PATIENCE)).unwrap();
+        receiver.set_read_timeout(Some(TIMEOUT)).unwrap();
         let next = |_| {
             let mut bytes = vec![0; train.len()];
             let len = receiver.recv(&mut bytes).expect("a datagram is missing");
@@ -124,8 +124,8 @@ impl Kernel {
         assert!(target.is_ipv4() == here.is_ipv4());
         std::thread::scope(|scope| {
             let receiving = scope.spawn(|| receive(listener.accept().unwrap().0));
-            let mut stream = self.inside(|| TcpStream::connect_timeout(&target, PATIENCE).unwrap());
-            stream.set_write_timeout(Some(PATIENCE)).unwrap();
+            let mut stream = self.inside(|| TcpStream::connect_timeout(&target, TIMEOUT).unwrap());
+            stream.set_write_timeout(Some(TIMEOUT)).unwrap();
             let mut payload = vec![0; bytes as usize];
             tcp::fill_pattern(0, &mut payload);
             stream.write_all(&payload).unwrap();
@@ -136,7 +136,7 @@ impl Kernel {
 }
 
 fn receive(mut stream: TcpStream) -> u64 {
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     let mut came = Vec::new();
     stream.read_to_end(&mut came).unwrap();
     let mut expected = vec![0; came.len()];
@@ -175,13 +175,13 @@ impl Sent {
 
     /// The same if some are known to take longer.
     pub fn received_at_least(&self, count: usize) -> Vec<u32> {
-        let mut numbers = self.received_within(PATIENCE, count);
+        let mut numbers = self.received_within(TIMEOUT, count);
         numbers.extend(self.received_within(QUIET, usize::MAX));
         numbers
     }
 
-    fn received_within(&self, patience: Duration, at_most: usize) -> Vec<u32> {
-        self.to.set_read_timeout(Some(patience)).unwrap();
+    fn received_within(&self, timeout: Duration, at_most: usize) -> Vec<u32> {
+        self.to.set_read_timeout(Some(timeout)).unwrap();
         let mut payload = [0; PAYLOAD];
         let mut numbers = Vec::new();
         while numbers.len() < at_most

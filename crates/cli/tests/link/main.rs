@@ -179,15 +179,15 @@ fn a_capture_has_both_sides_of_every_packet() {
 fn a_path_changes_while_packets_are_on_it_and_none_is_lost() {
     let link = Emulator::start(V4, "--ab rate=10mbit,delay=3s,buffer=1000pkt --ba delay=1ms");
     let first = link.a.send(&link.b, Pace::Every { micros: 0, packets: 100 });
-    link.tell("set", "--ab rate=100mbit,delay=10ms").unwrap();
+    link.send("set", "--ab rate=100mbit,delay=10ms").unwrap();
     let second = link.a.send_more(&first, Pace::Every { micros: 0, packets: 100 });
     let received = second.received_at_least(200);
     assert_eq!(received.len(), 200);
     assert_eq!(received.iter().copied().collect::<BTreeSet<u32>>().len(), 200);
     assert!(received[0] >= 100, "the new path is not faster");
-    let stats = link.tell("stats", "").unwrap();
+    let stats = link.send("stats", "").unwrap();
     assert_eq!(serde_json::from_str::<serde_json::Value>(&stats).unwrap()["ab"]["delivered"], 200);
-    let refused = link.tell("set", "--ab rate=fast").unwrap_err();
+    let refused = link.send("set", "--ab rate=fast").unwrap_err();
     assert!(refused.starts_with("error: --ab rate=fast: `fast` is not a valid rate"), "{refused}");
     link.stop().assert_nothing_lost_by_the_host();
 }
@@ -228,7 +228,7 @@ fn what_a_killed_link_made_goes_when_the_next_one_starts() {
 }
 
 #[test]
-fn nobody_else_can_read_a_capture() {
+fn no_other_user_can_read_a_capture() {
     let directory = tempfile::tempdir().unwrap();
     let (new, old) = (directory.path().join("new"), directory.path().join("old"));
     std::fs::write(&old, "").unwrap();
@@ -243,8 +243,8 @@ fn nobody_else_can_read_a_capture() {
 fn a_missing_privilege_is_named_with_its_remedy() {
     for (capability, word) in [("net_admin", "CAP_NET_ADMIN"), ("sys_admin", "CAP_SYS_ADMIN")] {
         let ended = missing(capability);
-        let told = String::from_utf8_lossy(&ended.stderr);
-        assert_eq!(ended.status.code(), Some(2), "{told}");
-        assert!(told.contains(word) && told.contains("root"), "{told}");
+        let message = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(2), "{message}");
+        assert!(message.contains(word) && message.contains("root"), "{message}");
     }
 }

@@ -58,7 +58,7 @@ impl Emulator {
     }
 
     /// Sends it a command with another `longhaul link`; returns that program's output or error.
-    pub fn tell(&self, what: &str, options: &str) -> Result<String, String> {
+    pub fn send(&self, what: &str, options: &str) -> Result<String, String> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_longhaul"));
         command.args(["link", what, "--control"]).arg(&self.control).args(options.split_whitespace());
         let ended = command.output().unwrap();

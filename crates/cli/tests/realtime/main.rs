@@ -33,7 +33,7 @@ fn known<'r>(row: &'r Value, names: &[&'r str]) -> Vec<&'r str> {
 fn every_kind_of_arm_brings_everything_across() {
     const NAMES: [&str; 4] = ["profile", "retransmitted_pct", "rtos", "dsacks_sent"];
     let rows = rows(&Experiment::small(), &["--arms", "longhaul,linux,kernel:cubic,kernel:reno,pair"]);
-    let told: Vec<(&str, Vec<&str>)> =
+    let rows_known: Vec<(&str, Vec<&str>)> =
         rows.iter().map(|row| (row["arm"].as_str().unwrap(), known(row, &NAMES))).collect();
     let of_kernel = NAMES[1..].to_vec();
     let expected = [
@@ -43,7 +43,7 @@ fn every_kind_of_arm_brings_everything_across() {
         ("kernel:reno", of_kernel),
         ("pair", Vec::new()),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(rows_known, expected);
     for row in &rows {
         assert_eq!((row["runs"].as_u64(), row["cell"]["bytes"].as_u64()), (Some(2), Some(2_000_000)), "{row}");
         // The path's rate and round trip limit every arm.
@@ -157,7 +157,7 @@ fn jobs_are_made_one_after_the_other_and_that_is_said() {
 #[test_case("deaf", "the server `sleep 60 # 5201` does not listen on port 5201"; "a server that never listens")]
 #[test_case("broken", "ended before it listened on port 5201, exit code 3; it said:\nno luck today"; "a server that fails")]
 #[test_case("hasty", "failed, exit code 4; it said:\ngoing already"; "a client that fails")]
-fn what_is_wrong_with_a_command_is_told_in_its_own_words(arm: &str, message: &str) {
+fn what_is_wrong_with_a_command_is_reported_with_what_it_wrote(arm: &str, message: &str) {
     let experiment = Experiment::small();
     let ended = longhaul(&["ab", experiment.path(), "--backend", "netns", "--arms", arm, "--iterations", "1"]);
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
@@ -181,7 +181,7 @@ fn what_a_real_path_cannot_do_is_refused() {
 
 #[test_case("sys_admin", "CAP_SYS_ADMIN"; "namespaces")]
 #[test_case("net_admin", "CAP_NET_ADMIN"; "devices")]
-fn a_missing_privilege_is_named_with_its_remedy(capability: &str, told: &str) {
+fn a_missing_privilege_is_named_with_its_remedy(capability: &str, message: &str) {
     let experiment = Experiment::small();
     let without = format!("-{capability}");
     let mut command = std::process::Command::new("setpriv");
@@ -189,7 +189,7 @@ fn a_missing_privilege_is_named_with_its_remedy(capability: &str, told: &str) {
     command.args(["ab", experiment.path(), "--backend", "netns", "--arms", "longhaul"]);
     let ended = Ended::from(command.output().unwrap());
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
-    assert!(ended.stderr.contains(told) && ended.stderr.contains("root"), "{}", ended.stderr);
+    assert!(ended.stderr.contains(message) && ended.stderr.contains("root"), "{}", ended.stderr);
 }
 
 /// Returns the namespaces that a process created.

@@ -93,7 +93,7 @@ fn every_event_is_a_comment() {
     run_dsack("longhaul", directory.path(), &["--set", "flow.bytes=300kB"]);
     let bytes = std::fs::read(directory.path().join("trace.pcapng")).unwrap();
     let mut file = pcap_file::pcapng::PcapNgReader::new(&bytes[..]).unwrap();
-    let (mut told, mut packets, mut counted) = (Vec::new(), 0, None);
+    let (mut comments, mut packets, mut counted) = (Vec::new(), 0, None);
     while let Some(block) = file.next_block() {
         use pcap_file::pcapng::Block;
         use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
@@ -103,14 +103,14 @@ fn every_event_is_a_comment() {
                 packets += 1;
                 for option in &packet.options {
                     if let EnhancedPacketOption::Comment(text) = option {
-                        told.extend(text.lines().map(str::to_owned));
+                        comments.extend(text.lines().map(str::to_owned));
                     }
                 }
             }
             Block::InterfaceStatistics(block) => {
                 for option in &block.options {
                     match option {
-                        InterfaceStatisticsOption::Comment(text) => told.extend(text.lines().map(str::to_owned)),
+                        InterfaceStatisticsOption::Comment(text) => comments.extend(text.lines().map(str::to_owned)),
                         InterfaceStatisticsOption::IsbIfRecv(count) => counted = Some(*count),
                         _ => {}
                     }
@@ -120,13 +120,13 @@ fn every_event_is_a_comment() {
         }
     }
     assert_eq!(counted, Some(packets));
-    told.retain(|line| !line.ends_with(':'));
+    comments.retain(|line| !line.ends_with(':'));
     let trace = trace_io::dir::read(directory.path()).unwrap();
     let mut happened: Vec<String> =
         trace.records.iter().map(|record| format!("{} {}", record.at.as_nanos(), record.event)).collect();
     happened.sort_unstable();
-    told.sort_unstable();
-    assert_eq!(told, happened);
+    comments.sort_unstable();
+    assert_eq!(comments, happened);
 }
 
 /// Runs our own reader of captures on the packets: it does not see the events.
@@ -218,9 +218,9 @@ fn no_time_in_the_analysis_of_an_experiment_exceeds_the_flow_and_the_round_trip_
 #[test]
 fn a_trace_directory_holds_the_run_and_its_summary_adds_up() {
     let directory = tempfile::tempdir().unwrap();
-    let told = run_dsack("windows-11-22h2", directory.path(), &[]);
-    let last = told.lines().last().unwrap();
-    assert!(last.starts_with("limited by") && last.contains('%'), "{told}");
+    let printed = run_dsack("windows-11-22h2", directory.path(), &[]);
+    let last = printed.lines().last().unwrap();
+    assert!(last.starts_with("limited by") && last.contains('%'), "{printed}");
     let (trace, summary) = (trace_io::dir::read(directory.path()).unwrap(), summary(directory.path()));
     assert_eq!((trace.meta.experiment.as_str(), trace.meta.arm.as_str()), ("dsack", "windows-11-22h2"));
     let sent = trace.records.iter().filter(|record| record.conn.0 == trace.meta.ends[0].conn);
