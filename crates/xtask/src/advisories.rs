@@ -23,12 +23,12 @@ pub fn check() -> Outcome {
     eprintln!("$ cargo-deny --workspace check advisories");
     let output =
         command.output().map_err(|error| Failure::Missing(format!("cargo-deny cannot be started: {error}")))?;
-    let told = told(&output);
-    eprint!("{told}");
-    judge(output.status.success(), &told)
+    let written = output_text(&output);
+    eprint!("{written}");
+    judge(output.status.success(), &written)
 }
 
-fn told(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()
 }
 
@@ -39,14 +39,14 @@ const NO_DATABASE: [&str; 3] =
 /// What it says when it has checked and found nothing.
 const CHECKED: &str = "advisories ok";
 
-fn judge(success: bool, told: &str) -> Outcome {
-    if let Some(line) = told.lines().find(|line| NO_DATABASE.iter().any(|words| line.contains(words))) {
+fn judge(success: bool, written: &str) -> Outcome {
+    if let Some(line) = written.lines().find(|line| NO_DATABASE.iter().any(|words| line.contains(words))) {
         let line = line.trim();
         return Err(Failure::Missing(format!(
             "not checked: no network, or none that reaches RustSec's database ({line}); run it where there is one"
         )));
     }
-    match (success, told.contains(CHECKED)) {
+    match (success, written.contains(CHECKED)) {
         (true, true) => return Ok(()),
         (true, false) => return Err(Failure::Missing(format!("not checked: cargo-deny did not say `{CHECKED}`"))),
         (false, _) => {}
@@ -62,13 +62,13 @@ mod tests {
 
     #[test]
     fn without_a_network_nothing_is_claimed() {
-        let told = "2026-11-22 [ERROR] failed to fetch advisory database https://github.com/rustsec/advisory-db\nCaused by: …\n";
-        let failure = judge(false, told).unwrap_err();
+        let written = "2026-11-22 [ERROR] failed to fetch advisory database https://github.com/rustsec/advisory-db\nCaused by: …\n";
+        let failure = judge(false, written).unwrap_err();
         assert!(
             matches!(&failure, Failure::Missing(text) if text.starts_with("not checked: no network")),
             "{failure:?}"
         );
-        assert!(judge(true, told).is_err(), "success without a database is none");
+        assert!(judge(true, written).is_err(), "success without a database is none");
         let silent = judge(true, "").unwrap_err();
         assert!(
             matches!(&silent, Failure::Missing(text) if text.contains("did not say `advisories ok`")),

@@ -16,7 +16,7 @@ cargo xtask test [--ci] [--deny] [--keep-going]
 cargo xtask docs [--check]
     Writes the generated pages under docs/; with --check only says which are out of date.
 cargo xtask compliance [--check]
-    Writes docs/compliance.md from specs/ and the annotations in code and tests, and tells what is open; with --check fails
+    Writes docs/compliance.md from specs/ and the annotations in code and tests, and lists what is open; with --check fails
     when the page is out of date or a binding requirement is open. Installs duvet (some minutes, once).
 cargo xtask web [--check]
     Builds the trace viewer of web/ into crates/report/assets; with --check says whether that is up to date, and tries it in a

@@ -98,12 +98,13 @@ fn counted(program: &str, name: &str) -> Result<Count, Failure> {
     command.args(["--quiet", "--tool=callgrind", "--combine-dumps=yes", "--collect-atstart=no"]);
     command.arg(format!("--callgrind-out-file={}", out.display()));
     command.args([format!("--toggle-collect={COUNTED}"), format!("--dump-after={COUNTED}")]);
-    let told = text(command.args([program, "packets", name]))?;
+    let written = text(command.args([program, "packets", name]))?;
     let failed = |error: std::io::Error| Failure::Failed(format!("{}: {error}", out.display()));
     let parts = fs::read_to_string(&out).map_err(failed)?;
     fs::remove_file(&out).map_err(failed)?;
-    let memory = told.trim().strip_prefix("memory ").and_then(|bytes| bytes.parse().ok());
-    let memory = memory.ok_or_else(|| Failure::Failed(format!("`attacks packets {name}` wrote no memory: {told}")))?;
+    let memory = written.trim().strip_prefix("memory ").and_then(|bytes| bytes.parse().ok());
+    let memory =
+        memory.ok_or_else(|| Failure::Failed(format!("`attacks packets {name}` wrote no memory: {written}")))?;
     match count(&parts) {
         Some(count) => Ok(Count { memory, ..count }),
         None => Err(Failure::Failed(format!("callgrind counted no packet of `{name}`"))),
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_most_expensive_packet_is_told_beside_the_mean() {
+    fn the_most_expensive_packet_is_shown_beside_the_mean() {
         let parts = "part: 1\ntotals: 100\npart: 2\ntotals: 300\npart: 3\ntotals: 0\n";
         assert_eq!(count(parts), Some(Count { packets: 2, mean: 200, worst_ms: 200, worst: 300, memory: 0 }));
         assert_eq!(count("totals: 0\n"), None);

@@ -94,9 +94,9 @@ pub fn counts(
 /// Reads one line of gungraun's.
 fn count(line: &str) -> Result<Count, Failure> {
     let wrong = || Failure::Failed(format!("gungraun wrote something other than an instruction count: {line}"));
-    let told: Value = serde_json::from_str(line).map_err(|_| wrong())?;
-    let instructions = told.pointer("/profiles/0/data/total/metrics/Ir/values/new").and_then(Value::as_u64);
-    let word = |key: &str| told[key].as_str();
+    let report: Value = serde_json::from_str(line).map_err(|_| wrong())?;
+    let instructions = report.pointer("/profiles/0/data/total/metrics/Ir/values/new").and_then(Value::as_u64);
+    let word = |key: &str| report[key].as_str();
     let (what, of) = word("id").and_then(|id| id.rsplit_once('_')).ok_or_else(wrong)?;
     Ok(Count {
         name: word("function_name").ok_or_else(wrong)?.to_owned(),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_count_is_shown_and_nothing_counted_proves_nothing() {
+    fn what_is_not_a_count_is_shown_and_nothing_counted_proves_nothing() {
         for (from, to) in [("417028", "0"), ("_1000", ""), ("\"new\"", "\"old\""), ("function_name", "name")] {
             let line = LINE.replace(from, to);
             assert!(count(&line).unwrap_err().text().contains(&line), "{line}");

@@ -102,8 +102,8 @@ mod tests {
     #[test]
     fn packages_are_named_as_their_folders_are() {
         let asked = Mutants { packages: vec!["cc".to_owned()], arguments: vec!["--list".to_owned()] };
-        let told = arguments(&asked).join(" ");
-        assert_eq!(told, "mutants --output target/mutants --colors never --package longhaul-cc --list");
+        let passed = arguments(&asked).join(" ");
+        assert_eq!(passed, "mutants --output target/mutants --colors never --package longhaul-cc --list");
     }
 
     #[test]

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_with_a_colon_is_no_keyword() {
+    fn a_sentence_with_a_colon_is_not_a_keyword() {
         assert_eq!(keyword_line("and so it is: no"), None);
         assert_eq!(keyword_line("This is a longer sentence: no"), None);
         assert_eq!(keyword_line("RFC: 8985 says"), Some(("RFC", "8985 says")));

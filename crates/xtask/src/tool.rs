@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn cargos_ledger_tells_what_is_installed() {
+    fn cargos_ledger_lists_what_is_installed() {
         let source = "registry+https://github.com/rust-lang/crates.io-index";
         let ledger = format!("[v1]\n\"cargo-deny 0.20.2 ({source})\" = [\"cargo-deny\"]\n");
         assert!(DENY.is_listed_in(&ledger));

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_build_that_differs_is_told_with_the_remedy() {
+    fn a_build_that_differs_is_reported_with_the_remedy() {
         let directory = std::env::temp_dir().join(format!("longhaul-xtask-web-{}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
         let (old, new) = (directory.join("old"), directory.join("new"));
