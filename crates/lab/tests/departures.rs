@@ -73,7 +73,7 @@ fn one_ack_a_window(profile: &str, changes: &[(&str, &str)]) -> Scenario {
 }
 
 #[test_matrix(["longhaul", "rfc"])]
-fn what_one_acknowledgement_of_a_window_lets_go_fits_the_bucket(profile: &str) {
+fn what_one_acknowledgement_of_a_window_releases_fits_the_bucket(profile: &str) {
     assert!(finish(&one_ack_a_window(profile, &[])).flows[0].is_complete());
     assert!(bursts(&one_ack_a_window(profile, UNPACED)), "the checker sees bursts");
 }

@@ -176,7 +176,7 @@ fn a_half_closed_connection_in_use_stays_in_fin_wait_2() {
 //= type=test
 //# When data that arrived is lost to a close, a reset says so.
 #[test]
-fn what_was_not_read_when_the_application_lets_go_is_answered_with_a_reset_instead_of_a_fin() {
+fn what_was_not_read_when_the_application_releases_it_is_answered_with_a_reset_instead_of_a_fin() {
     let mut script = Script::established(quick());
     let data = script.segment(Flags::NONE, 1, Some(1));
     script.deliver(data, 100);
@@ -243,7 +243,7 @@ fn where_fin_wait_2_takes_no_time_the_peer_is_reset() {
 }
 
 #[test]
-fn who_lets_go_in_fin_wait_2_that_takes_no_time_resets_the_peer() {
+fn a_release_in_fin_wait_2_that_takes_no_time_resets_the_peer() {
     let mut cfg = quick();
     cfg.timers.fin_wait_2 = Duration::ZERO;
     let mut script = Script::established(cfg);
