@@ -210,7 +210,7 @@ export class Controls {
       state.drawNow();
     }
     const { found } = best;
-    this.tooltip.tell(found, best.line);
+    this.tooltip.announce(found, best.line);
     const which = state.overlaid ? `${found.run.letter}: ` : "";
     const fields = fieldsOf(found).map((field) => field.join(" "));
     this.say(`${which}${found.event}, ${fields.join(", ")}, at ${format.moment(best.at)}. ${found.step}`);

@@ -186,7 +186,7 @@ export class Tooltip {
   }
 
   /** Announces a row's event without a pointer. */
-  tell(found: Found, line: number) {
+  announce(found: Found, line: number) {
     if (!this.rows) return;
     const { left, top, width, height } = this.rows.getBoundingClientRect();
     const at = this.inRow(found, line, width, height);
@@ -218,7 +218,7 @@ export class Tooltip {
       if (this.ring.parentElement !== over) over.append(this.ring);
       this.ring.style.transform = `translate(${place[0]}px, ${place[1]}px)`;
     }
-    this.box.replaceChildren(...("why" in found ? [el("p", { class: "event" }, found.event), el("p", {}, found.why)] : this.told(found)));
+    this.box.replaceChildren(...("why" in found ? [el("p", { class: "event" }, found.event), el("p", {}, found.why)] : this.described(found)));
     this.box.hidden = false;
     const { offsetWidth, offsetHeight } = this.box;
     const left = x + 18 + offsetWidth > innerWidth ? x - 18 - offsetWidth : x + 18;
@@ -226,7 +226,7 @@ export class Tooltip {
     this.box.style.transform = `translate(${Math.max(8, left)}px, ${Math.max(8, Math.min(top, innerHeight - offsetHeight - 8))}px)`;
   }
 
-  private told(found: Found): HTMLElement[] {
+  private described(found: Found): HTMLElement[] {
     const fields = fieldsOf(found).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]);
     return [
       el("p", { class: "event" }, found.event),

@@ -23,11 +23,11 @@ export function roundTrip(run: Run): number | null {
 /** Losses of a run, at least a round trip apart: as marked by the sender, else its retransmissions, else as known to the network.
 /** */
 export function burstsOf(run: Run): Burst[] {
-  const told = run.tables.get("row/lost");
+  const marked = run.tables.get("row/lost");
   const times: { at: number; by: string }[] = [];
-  if (told && told.rows > 0) {
-    const parts = split(told, "by");
-    if (parts.size === 0) for (const at of told.t) times.push({ at, by: "" });
+  if (marked && marked.rows > 0) {
+    const parts = split(marked, "by");
+    if (parts.size === 0) for (const at of marked.t) times.push({ at, by: "" });
     for (const [by, part] of parts) for (const at of part.t) times.push({ at, by });
   } else {
     for (const [kind, by] of Object.entries(REPAIRS)) {

@@ -175,7 +175,7 @@ export class LimitsView implements Painter {
       });
       return el("span", { class: "item" }, el("span", { class: "swatches" }, swatch(limitHue(cause, state.theme), "block")), el("span", { class: "name" }, cause), el("span", { class: "value" }, shares.join(" · ")));
     });
-    const why = items.length ? null : (state.runs[state.visible[0] ?? 0]?.whyEmpty.get("limits") ?? "This trace does not tell.");
+    const why = items.length ? null : (state.runs[state.visible[0] ?? 0]?.whyEmpty.get("limits") ?? "This trace does not show it.");
     this.section.classList.toggle("empty", why !== null);
     this.legend.replaceChildren(el("h3", { id: "lane-limits" }, LIMITS.title), ...items, ...(why ? [el("p", { class: "why" }, why)] : []));
   }

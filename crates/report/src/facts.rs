@@ -67,26 +67,26 @@ impl Facts {
 
 fn why_empty(meta: &Meta, summary: &Summary, tables: &BTreeMap<&'static str, Table>) -> BTreeMap<&'static str, String> {
     let mut why = BTreeMap::new();
-    let mut tell = |lane, table: &str, text: String| {
+    let mut explain = |lane, table: &str, text: String| {
         if tables[table].rows() == 0 {
             why.insert(lane, text);
         }
     };
-    tell(
+    explain(
         "queue",
         "queue",
         "Only an emulator knows the queue at the bottleneck, and this trace has no emulator.".to_owned(),
     );
-    tell("rtt", "rtt", "No round-trip time was measured.".to_owned());
-    tell("rate", "rate", "The sender took no samples of its delivery rate.".to_owned());
-    tell("limits", "limits", "The trace does not tell what kept the sender from sending more.".to_owned());
+    explain("rtt", "rtt", "No round-trip time was measured.".to_owned());
+    explain("rate", "rate", "The sender took no samples of its delivery rate.".to_owned());
+    explain("limits", "limits", "The trace does not show what kept the sender from sending more.".to_owned());
     if meta.network.is_none() {
         let text = "Only an emulator knows the order in which packets left, and there was none.";
-        tell("row/reordered", "row/reordered", text.to_owned());
+        explain("row/reordered", "row/reordered", text.to_owned());
     }
     if summary.dsacks.sent > 0 {
         let sent = summary.dsacks.sent;
-        tell(
+        explain(
             "row/dsack",
             "row/dsack",
             format!("The receiver reported {sent} duplicates; this sender takes no notice."),
@@ -147,12 +147,12 @@ fn shares(limited: &Limited) -> Vec<(String, f64)> {
 }
 
 fn verdict(shares: &[(String, f64)]) -> String {
-    let told: Vec<String> = shares
+    let parts: Vec<String> = shares
         .iter()
         .filter(|(_, share)| *share >= 0.01)
         .map(|(cause, share)| format!("{cause} for {} %", digits(share * 100.0)))
         .collect();
-    let Some((first, rest)) = told.split_first() else { return String::new() };
+    let Some((first, rest)) = parts.split_first() else { return String::new() };
     let rest: String = rest.iter().map(|cause| format!(", {cause}")).collect();
     format!("Limited by {first} of the time{rest}.")
 }
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_path_does_not_do_is_not_told() {
+    fn what_a_path_does_not_do_is_not_listed() {
         let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
         let mode = pair("path.reorder.mode", "late");
         let cell =

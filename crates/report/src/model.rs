@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_changes_nothing_is_no_row() {
+    fn a_step_that_changes_nothing_is_not_a_row() {
         let mut table = Table::new(&[("v", Unit::Bytes)]);
         for (t, value) in [(1, 5), (2, 5), (3, 6), (4, 5)] {
             table.step(t, [value]);

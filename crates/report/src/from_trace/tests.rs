@@ -156,13 +156,13 @@ fn numbers_reach_the_lines_in_the_viewers_units() {
 }
 
 #[test]
-fn what_the_network_lost_is_told_where_an_emulator_knows_it() {
+fn what_the_network_lost_is_reported_where_an_emulator_knows_it() {
     let dropped = Event::HopDropped { hop: "rate", cause: "tail", seq: SeqNum(0), len: 1_500 };
     let mut trace = trace(&[(0, SENDER, sent(0, 1_460, "new", 0)), (1, SENDER, dropped)]);
-    let told = |run: &Run| run.facts.iter().find(|(label, _)| label == "lost by the network").cloned();
-    assert_eq!(told(&from_trace(&trace)), None);
+    let lost = |run: &Run| run.facts.iter().find(|(label, _)| label == "lost by the network").cloned();
+    assert_eq!(lost(&from_trace(&trace)), None);
     trace.meta.network = Some(trace_io::Network::default());
-    assert_eq!(told(&from_trace(&trace)), Some(("lost by the network".to_owned(), "1".to_owned())));
+    assert_eq!(lost(&from_trace(&trace)), Some(("lost by the network".to_owned(), "1".to_owned())));
 }
 
 #[test]
