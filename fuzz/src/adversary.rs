@@ -46,7 +46,7 @@ pub fn play(bytes: &[u8]) -> Tally {
         game.tally.steps += 1;
     }
     game.judge();
-    game.let_go();
+    game.release();
     game.tally
 }
 
@@ -263,7 +263,7 @@ impl<'a> Game<'a> {
     }
 
     /// Both applications have gone: eventually so is all the state they left.
-    fn let_go(&mut self) {
+    fn release(&mut self) {
         for side in &mut self.sides {
             let mut off = Off;
             let mut cx = StackCx::new(self.now, &mut off);

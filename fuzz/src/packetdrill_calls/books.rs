@@ -165,7 +165,7 @@ impl Books {
     /// A call has read the urgent byte.
     pub fn read_urgent(&self, fd: i32, byte: u8) {
         let known = self.urgent.iter().any(|at| byte_at(SeqNum(*at)) == byte);
-        assert!(known, "{fd} has read {byte} as urgent, which nobody called so");
+        assert!(known, "{fd} has read {byte} as urgent, but no packet marked it so");
     }
 
     /// A packet has left the stack: it must be well-formed and carry what was written.
@@ -189,6 +189,6 @@ impl Books {
             places.any(|at| writer.written.get(at..at + split.payload.len()) == Some(split.payload))
         };
         let known = self.writers.iter().any(carries);
-        assert!(known, "nobody wrote the {} bytes at {:?} to {}", split.payload.len(), tcp.seq, tcp.dst_port);
+        assert!(known, "no socket wrote the {} bytes at {:?} to {}", split.payload.len(), tcp.seq, tcp.dst_port);
     }
 }

@@ -235,8 +235,8 @@ impl Game<'_> {
         let length = if self.input.chance(128) { 4 } else { u32::from(self.input.byte()) * 2 };
         let value = vec![0xa5; length as usize];
         let (done, call) = self.call(Call::Getsockopt { fd, level, name, value, length });
-        if let Call::Getsockopt { length: told, .. } = call {
-            assert!(done.value < 0 || told <= length, "{told} bytes in the place of {length}");
+        if let Call::Getsockopt { length: written, .. } = call {
+            assert!(done.value < 0 || written <= length, "{written} bytes in the place of {length}");
         }
     }
 
