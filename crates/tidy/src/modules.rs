@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_that_shares_its_item_s_name_is_no_use_of_it() {
+    fn a_module_that_shares_its_item_s_name_does_not_use_it() {
         let files = [("lib.rs", "mod emit;\npub use emit::emit;"), ("emit.rs", "pub fn emit() {}")];
         assert_eq!(uses(&files), [""; 0]);
         let files = [("lib.rs", "mod emit;\npub use emit::emit;\nfn of() { emit() }"), files[1]];

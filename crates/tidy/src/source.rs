@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_and_roots_are_told_by_their_path() {
+    fn tests_and_roots_are_recognised_by_their_path() {
         let of = |path: &str| Source::new(path, "");
         assert!(of("crates/tcp/tests/parity.rs").is_test());
         assert!(of("crates/tcp/src/endpoint/tests.rs").is_test());

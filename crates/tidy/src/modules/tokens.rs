@@ -67,7 +67,7 @@ impl Parsed {
                     if depth == 0 {
                         parsed.item(word, &tokens[at + 1..]);
                     }
-                    // `mod emit;` is no use of the item `emit` that the module may define.
+                    // `mod emit;` does not use the item `emit` that the module may define.
                     if !declares_a_module(&tokens[..at]) {
                         parsed.words.push((word.clone(), *line));
                     }

@@ -115,7 +115,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_circle_is_told_with_every_step() {
+    fn a_circle_is_reported_with_every_step() {
         let problems = found(&ROUND, &[]);
         assert_eq!(problems.len(), 1, "{problems:?}");
         let steps = "3 files use each other in a circle: crates/cc/src/a.rs:1 uses `B` of crates/cc/src/b.rs, \

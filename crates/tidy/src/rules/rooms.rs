@@ -50,7 +50,7 @@ pub fn check(sources: &[Source], rooms: &[Room]) -> Vec<Problem> {
             problems.push(Problem::new(&source.path, line, "a room names `Endpoint`", right));
         }
         if path.contains('/') && !is_room && directories.insert(part(path)) {
-            let what = format!("the directory `{}` is no room", part(path));
+            let what = format!("the directory `{}` is not a room", part(path));
             problems.push(Problem::new(&source.path, 1, what, "a row in the table of tidy's rules/rooms.rs"));
         }
     }
@@ -141,6 +141,6 @@ mod tests {
     #[test]
     fn every_directory_is_a_room() {
         let problems = found(&[("attic/mod.rs", ""), ("attic/box.rs", ""), ("tests/box.rs", "")]);
-        assert!(problems.len() == 1 && problems[0].contains("the directory `attic` is no room"), "{problems:?}");
+        assert!(problems.len() == 1 && problems[0].contains("the directory `attic` is not a room"), "{problems:?}");
     }
 }

@@ -153,7 +153,7 @@ mod tests {
     const PATH: &str = "crates/recovery/src/variants/ring.rs";
 
     #[test]
-    fn variants_are_told_by_their_place() {
+    fn variants_are_recognised_by_their_place() {
         assert!(is_variant(PATH));
         for path in ["crates/recovery/src/variants/mod.rs", "crates/recovery/src/ring.rs", "docs/variants/a.rs"] {
             assert!(!is_variant(path), "{path}");

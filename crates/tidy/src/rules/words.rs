@@ -1,5 +1,5 @@
-//! Words that may not occur: operating systems and floats below the purity line, unfinished work, machine paths and a second word
-//! for bytes anywhere.
+//! Words that may not occur: operating systems and floats below the purity line; anywhere unfinished work, machine paths, a second
+//! word for bytes, and prose for which the field has a term.
 //!
 //! The core cannot name an operating system, not even in a comment: a deviation is named by its symptom, and the profile says
 //! which system shows it. Words are built with `concat!` here, since this file is checked too.
@@ -13,6 +13,14 @@ const SERVER_YEARS: [&str; 8] = ["2003", "2008", "2012", "2016", "2019", "2022",
 const UNFINISHED_CODE: [&str; 4] = ["todo!(", "unimplemented!(", "dbg!(", "#[ignore"];
 const UNFINISHED_TEXT: [&str; 2] = [concat!("FIX", "ME"), concat!("XX", "X")];
 const MACHINE_PATHS: [&str; 3] = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("../sha", "red")];
+/// Each with what stands in its place. The words of a phrase may be joined by a space, an underscore or a line break.
+const PROSE: [(&[&str], &str); 5] = [
+    (&[concat!("to", "ld")], "`reported`, `notified`, `shown`, or a name for the value"),
+    (&[concat!("no", "body")], "the subject that is missing: `no listener`, `no application`"),
+    (&["for", concat!("ev", "er")], "`indefinitely`, `without limit`"),
+    (&["let", concat!("g", "o")], "`release`"),
+    (&["lets", concat!("g", "o")], "`releases`"),
+];
 const OUTSIDE_WORLD: [&str; 6] = ["std::fs", "std::io", "std::net", "std::thread", "std::process", "std::env"];
 
 /// Everything this file forbids in one Rust source.
@@ -55,6 +63,45 @@ pub fn second_word_for_bytes(path: &str, text: &str) -> Vec<Problem> {
 
 fn is_method_of_an_address(text: &str, at: usize, word: &str) -> bool {
     text[..at].ends_with('.') && text[at + word.len()..].starts_with("s()")
+}
+
+/// Words that leave open who does what, or stand for a standard term, in the name or the text of any file. A part of an identifier
+/// counts as a word.
+pub fn translated_prose(path: &str, text: &str) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (phrase, right) in PROSE {
+        let what = format!("`{}`", phrase.join(" "));
+        if !places(path, phrase).is_empty() {
+            problems.push(Problem::new(path, 1, format!("{what} in the file's name"), right));
+        }
+        for at in places(text, phrase) {
+            problems.push(Problem::new(path, line_of(text, at), what.clone(), right));
+        }
+    }
+    problems
+}
+
+/// Offsets of a phrase in any case.
+fn places(text: &str, phrase: &[&str]) -> Vec<usize> {
+    let lower = text.to_ascii_lowercase();
+    let [first, rest @ ..] = phrase else { return Vec::new() };
+    let begins = |at: usize| {
+        let (before, here) = (text[..at].chars().next_back(), text[at..].chars().next());
+        let is_hump = here.is_some_and(|c| c.is_ascii_uppercase()) && before.is_some_and(|c| c.is_ascii_lowercase());
+        is_hump || !before.is_some_and(char::is_alphabetic)
+    };
+    let ends = |at: usize| !text[at..].starts_with(|c: char| c.is_lowercase());
+    let follows = |mut at: usize| {
+        for word in rest {
+            let gap = lower[at..].len() - lower[at..].trim_start_matches([' ', '_', '\n', '/', '!', '#']).len();
+            if gap == 0 || !lower[at + gap..].starts_with(word) {
+                return false;
+            }
+            at += gap + word.len();
+        }
+        ends(at)
+    };
+    lower.match_indices(first).map(|(at, _)| at).filter(|&at| begins(at) && follows(at + first.len())).collect()
 }
 
 fn unfinished(source: &Source) -> Vec<Problem> {
@@ -196,6 +243,44 @@ mod tests {
         let problems = second_word_for_bytes("docs/A.md", text);
         assert_eq!(problems.iter().map(|problem| problem.line).collect::<Vec<_>>(), [2]);
         assert_eq!(second_word_for_bytes("docs/A.md", "bytes"), []);
+    }
+
+    #[test]
+    fn prose_that_has_a_standard_term_is_found_in_sentences_and_names() {
+        for (text, line) in [
+            (concat!("a\nthe application is to", "ld so"), 2),
+            (concat!("fn it_is_to", "ld_once() {}"), 1),
+            (concat!("const TO", "LD: usize = 5;"), 1),
+            (concat!("Failure::To", "ld"), 1),
+            (concat!("a\n\nNo", "body's connection"), 3),
+            (concat!("PortOfNo", "body"), 1),
+            (concat!("a loop that runs for e", "ver"), 1),
+            (concat!("// it stays open for\n// e", "ver"), 1),
+            (concat!("fn asked_for_e", "ver() {}"), 1),
+            (concat!("what was let g", "o"), 1),
+            (concat!("a cork that lets g", "o"), 1),
+            (concat!("self.let_g", "o(socket)"), 1),
+        ] {
+            let lines: Vec<usize> = translated_prose("docs/A.md", text).iter().map(|problem| problem.line).collect();
+            assert_eq!(lines, [line], "{text}");
+        }
+        let named = concat!("crates/drill/scripts/queues_are_to", "ld.pkt");
+        assert_eq!(translated_prose(named, "").len(), 1);
+    }
+
+    #[test]
+    fn parts_of_other_words_are_not_found() {
+        for text in [
+            "for every listener",
+            "TCP's threefold",
+            "outlets gone",
+            "let goal = 1;",
+            "for a server",
+            "lets it",
+            "let g = o",
+        ] {
+            assert_eq!(translated_prose("docs/A.md", text), [], "{text}");
+        }
     }
 
     #[test]

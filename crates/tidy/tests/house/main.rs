@@ -87,6 +87,12 @@ fn bytes_have_one_name() {
 }
 
 #[test]
+fn prose_uses_the_terms_of_the_field() {
+    let problems = text_files().into_iter().flat_map(|(path, text)| words::translated_prose(&path, &text));
+    report(&problems.collect::<Vec<_>>());
+}
+
+#[test]
 fn the_changelog_has_room_for_the_next_entry() {
     let text = std::fs::read_to_string(tidy::repository_root().join("CHANGELOG.md")).expect("CHANGELOG.md is readable");
     report(&changelog::check("CHANGELOG.md", &text));
