@@ -11,7 +11,7 @@ use super::idle::LightSleep;
 use super::packet::{self, Datagram};
 use super::report::{DirectionReport, Lateness, LinkReport};
 use super::sched::{Raised, Scheduling, Share};
-use super::vigil::{Alarm, Vigil};
+use super::wake_up::{Alarm, Vigil};
 use super::{LinkConfig, LinkError};
 use crate::clock::{Clock, MonotonicClock};
 use crate::pool::Pool;

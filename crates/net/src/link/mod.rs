@@ -22,7 +22,7 @@ mod idle;
 mod packet;
 mod report;
 mod sched;
-mod vigil;
+mod wake_up;
 
 pub use capture::Captured;
 pub use direction::Way;
