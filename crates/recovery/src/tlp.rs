@@ -195,16 +195,16 @@ impl Probe {
     //# Without a sign that both copies arrived, one of them is taken for lost.
     /// Applies RFC 8985 §7.4.2 to an acknowledgement.
     #[inline]
-    pub fn on_ack(&mut self, news: &ProbeAck) -> ProbeOutcome {
+    pub fn on_ack(&mut self, answer: &ProbeAck) -> ProbeOutcome {
         let Phase::Out(kind) = self.phase else { return ProbeOutcome::Pending };
-        if news.ack.before(self.end) {
+        if answer.ack.before(self.end) {
             return ProbeOutcome::Pending;
         }
-        let needless = news.dsack.is_some_and(|range| range.end == self.end) || news.repeated == Repeated::Yes;
+        let needless = answer.dsack.is_some_and(|range| range.end == self.end) || answer.repeated == Repeated::Yes;
         let outcome = match kind {
             ProbeKind::New => ProbeOutcome::Done,
             ProbeKind::Retransmission if needless => ProbeOutcome::Done,
-            ProbeKind::Retransmission if news.ack.after(self.end) => ProbeOutcome::Repaired,
+            ProbeKind::Retransmission if answer.ack.after(self.end) => ProbeOutcome::Repaired,
             // The original may have been late, and a duplicate report may follow.
             ProbeKind::Retransmission => return ProbeOutcome::Pending,
         };
@@ -282,10 +282,10 @@ mod tests {
     #[test_case(ProbeKind::Retransmission, dsack(110, 80, 90) => ProbeOutcome::Repaired; "another duplicate")]
     #[test_case(ProbeKind::Retransmission, ack(101) => ProbeOutcome::Repaired; "later data came and no duplicate")]
     #[test_case(ProbeKind::Retransmission, repeated(100) => ProbeOutcome::Done; "a peer that does not report duplicates")]
-    fn an_answer_means(kind: ProbeKind, news: ProbeAck) -> ProbeOutcome {
+    fn an_answer_means(kind: ProbeKind, answer: ProbeAck) -> ProbeOutcome {
         let mut probe = Probe::default();
         probe.on_sent(kind, SeqNum(100));
-        probe.on_ack(&news)
+        probe.on_ack(&answer)
     }
 
     #[test]

@@ -174,8 +174,8 @@ impl LossDetector for DupThresh {
         match &mut self.feedback {
             // RFC 6675 §2: any ACK that newly reports data above the cumulative ACK counts as a duplicate.
             Feedback::Sack => {
-                let news = batch.last().is_some_and(|last| last.start.at_or_after(cx.snd_una));
-                self.dup_acks = self.dup_acks.saturating_add(u32::from(news));
+                let counts = batch.last().is_some_and(|last| last.start.at_or_after(cx.snd_una));
+                self.dup_acks = self.dup_acks.saturating_add(u32::from(counts));
             }
             Feedback::DuplicateAcks(reno) => {
                 reno.partial = false;

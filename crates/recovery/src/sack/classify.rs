@@ -33,7 +33,7 @@ pub enum BlockClass {
     Sack,
     /// Data arrived twice.
     Dsack,
-    /// Invalid, or without news.
+    /// Invalid, or reports nothing new.
     Reject(RejectReason),
 }
 

@@ -51,17 +51,17 @@ mod tests {
     const LAST: SeqNum = SeqNum(2_000u32.wrapping_sub(3_000));
 
     /// Twenty segments of 100 bytes, numbered from zero, of which these have been reported before.
-    fn arrival_after(first: SeqNum, known: &[(u32, u32)], ack: u32, news: &[(u32, u32)]) -> Arrival {
+    fn arrival_after(first: SeqNum, known: &[(u32, u32)], ack: u32, new: &[(u32, u32)]) -> Arrival {
         let mut board = Scoreboard::new(first);
         for n in 0..20 {
             let range = SeqRange::new(first + n * 100, first + (n + 1) * 100);
             board.on_sent(range, 0, RateStamp::default(), Instant::from_nanos(u64::from(n)));
         }
         let range = |&(from, to): &(u32, u32)| SeqRange::new(first + from * 100, first + to * 100);
-        let [known, news] = [known, news].map(|blocks| blocks.iter().map(range).collect::<Vec<_>>());
+        let [known, new] = [known, new].map(|blocks| blocks.iter().map(range).collect::<Vec<_>>());
         board.apply(first, &known, &mut Delivered::default());
         let mut delivered = Delivered::default();
-        board.apply(first + ack * 100, &news, &mut delivered);
+        board.apply(first + ack * 100, &new, &mut delivered);
         board.arrival_of_newest(&delivered)
     }
 
@@ -80,10 +80,10 @@ mod tests {
     fn a_run_that_is_no_longer_than_the_gap_beneath_it_overtook(
         known: &[(u32, u32)],
         ack: u32,
-        news: &[(u32, u32)],
+        new: &[(u32, u32)],
     ) -> Arrival {
-        let found = arrival_after(SeqNum(0), known, ack, news);
-        assert_eq!(arrival_after(LAST, known, ack, news), found, "where numbers wrap");
+        let found = arrival_after(SeqNum(0), known, ack, new);
+        assert_eq!(arrival_after(LAST, known, ack, new), found, "where numbers wrap");
         found
     }
 }

@@ -643,12 +643,12 @@ fn an_ack_touches_only_what_it_delivers_and_what_it_proves_lost(config: Detector
         if verdict.newly_lost > 0 && episode == Episode::Open {
             episode = Episode::Recovery { point: board.nxt() };
         }
-        let news = (out.batch.len() + board.lost_log().len()) as u64;
+        let changes = (out.batch.len() + board.lost_log().len()) as u64;
         lost += board.lost_log().len();
         board.clear_lost_log();
         let touched = board.visited() - before;
         worst = worst.max(touched);
-        assert!(touched <= 8 * news + 16, "{touched} records touched for {news} news at segment {index}");
+        assert!(touched <= 8 * changes + 16, "{touched} records touched for {changes} changes at segment {index}");
     }
     println!("{}: at most {worst} records an ACK, {lost} losses", detector.name());
     assert_eq!(lost, (SEGMENTS / 100) as usize, "every hole was found");

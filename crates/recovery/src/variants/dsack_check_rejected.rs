@@ -7,7 +7,7 @@
 //! which the two disagree, a snapshot.
 //!
 //! It is not known whether the release recognised duplicates of data that is still queued; the variant assumes that it did not.
-//! Such a block reports what the second block reports too, so it counts as plain news.
+//! Such a block reports what the second block reports too, so it counts as a report of new data.
 
 use crate::sack::{BlockClass, BlockCx, RejectReason, SackBlock, rfc2883};
 

@@ -139,12 +139,12 @@ fn inside_an_episode_only_what_lies_above_a_hole_counts() {
 //= type=test
 //# Recovery begins with the third duplicate ACK, or when the first hole is lost.
 #[test]
-fn three_acks_with_news_suffice_when_segments_are_small() {
+fn three_acks_that_report_new_data_suffice_when_segments_are_small() {
     let mut sender = Sender::new(DupThresh::new, 0);
     (0..5).for_each(|_| sender.send(100));
     assert_eq!(sender.ack(0, &[(100, 200)]), []);
     assert_eq!(sender.ack(0, &[(100, 300)]), []);
-    assert_eq!(sender.ack(0, &[(100, 300)]), [], "no news");
+    assert_eq!(sender.ack(0, &[(100, 300)]), [], "nothing new");
     assert_eq!(sender.ack(0, &[(100, 400)]), [0]);
 }
 

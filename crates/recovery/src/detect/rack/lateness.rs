@@ -44,16 +44,16 @@ impl Lateness {
     /// Handles the late arrival of the original of `range`, or of a second copy: returns whether it was later than any before. An
     /// arrival more than `longest` after a round trip of `rtt` exceeds every window.
     pub fn on_arrival(&mut self, range: SeqRange, rtt: Duration, longest: Duration, now: Instant) -> bool {
-        let mut news = false;
+        let mut is_greatest = false;
         for known in self.given_up.iter_mut().filter(|known| !known.range.is_empty() && range.covers(known.range)) {
             let late = now.since(known.sent_at).saturating_sub(rtt);
             if late > self.worst && late <= longest {
                 self.worst = late;
-                news = true;
+                is_greatest = true;
             }
             *known = Self::NOTHING;
         }
-        news
+        is_greatest
     }
 
     /// Drops the greatest lateness, because no segment was late for long enough.
@@ -100,12 +100,12 @@ mod tests {
     #[test_case(17, segment(1), 30 => (true, 19); "just remembered")]
     fn a_late_arrival_is_measured(known: u32, arrived: SeqRange, now_ms: u64) -> (bool, u64) {
         let mut lateness = given_up(known);
-        let news = lateness.on_arrival(arrived, RTT, LONGEST, at(now_ms));
-        (news, lateness.worst.as_millis())
+        let is_greatest = lateness.on_arrival(arrived, RTT, LONGEST, at(now_ms));
+        (is_greatest, lateness.worst.as_millis())
     }
 
     #[test]
-    fn each_is_measured_once_and_only_a_greater_lateness_is_news() {
+    fn each_is_measured_once_and_only_a_greater_lateness_is_reported() {
         let mut lateness = given_up(3);
         assert!(lateness.on_arrival(segment(1), RTT, LONGEST, at(21)));
         assert!(!lateness.on_arrival(segment(1), RTT, LONGEST, at(50)), "its second copy");

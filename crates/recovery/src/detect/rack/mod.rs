@@ -17,7 +17,7 @@ use super::{DetectCx, LossDetector, ReorderingWindow, Verdict};
 use crate::scoreboard::{Mark, Scoreboard, SentSegment};
 use base::{Duration, SeqNum, SeqRange};
 use config::{EarlyAnswer, RackConfig, RttOf};
-use reo_wnd::{News, ReoWnd};
+use reo_wnd::{AckSignals, ReoWnd};
 use rules::Newest;
 
 /// Loss detection by time.
@@ -32,7 +32,7 @@ pub struct Rack {
     /// Where the segment that sets the RTT ends, if that is the last one in sequence.
     rtt_end: SeqNum,
     /// What the current ACK brings to the reordering window.
-    news: News,
+    signals: AckSignals,
 }
 
 impl Rack {
@@ -45,7 +45,7 @@ impl Rack {
             early_answer: config.early_answer,
             rtt_of: config.rtt_of,
             rtt_end: SeqNum(0),
-            news: News::default(),
+            signals: AckSignals::default(),
         }
     }
 
@@ -130,12 +130,12 @@ impl LossDetector for Rack {
     }
 
     fn on_dsack(&mut self, range: SeqRange, cx: &DetectCx) {
-        self.news.dsack = true;
+        self.signals.dsack = true;
         self.reo_wnd.on_arrival(range, self.rtt_of_others(cx), cx);
     }
 
     fn on_recovery_exit(&mut self) {
-        self.news.exit = true;
+        self.signals.exit = true;
     }
 
     /// A deviation from RFC 8985 §6.2 step 3, which accepts only segments never retransmitted as proof: an original that arrived
@@ -159,9 +159,9 @@ impl LossDetector for Rack {
     //= specs/rfc8985.md#loss-detection
     //# A retransmission is given up for lost by the same rule as an original.
     fn detect(&mut self, board: &mut Scoreboard, cx: &DetectCx) -> Verdict {
-        // Taken out, so that a timer that follows does not count the same news twice.
-        let news = core::mem::take(&mut self.news);
-        let reo_wnd = self.reo_wnd.update(news, board.sacked_segments(), cx);
+        // Taken out, so that a timer that follows does not count the same signals twice.
+        let signals = core::mem::take(&mut self.signals);
+        let reo_wnd = self.reo_wnd.update(signals, board.sacked_segments(), cx);
         let Some(newest) = self.newest.xmit else { return Verdict::default() };
         self.mark_overdue(board, cx, reo_wnd, |segment| rules::sent_after(newest, segment.xmit))
     }

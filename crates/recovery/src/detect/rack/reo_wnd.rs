@@ -13,9 +13,9 @@ use base::{Duration, SeqNum, SeqRange};
 /// Recoveries without a duplicate report after which the window returns to its initial size.
 const PERSIST: u8 = 16;
 
-/// What one ACK brings.
+/// Signals of one ACK that adapt the window.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct News {
+pub(super) struct AckSignals {
     /// It carried a duplicate report.
     pub dsack: bool,
     /// It ended an episode.
@@ -101,10 +101,10 @@ impl ReoWnd {
         }
     }
 
-    /// Updates the window once per ACK, or per firing of the reordering timer (then without news).
+    /// Updates the window once per ACK, or per firing of the reordering timer (then without signals).
     #[inline]
-    pub fn update(&mut self, news: News, sacked_segments: u32, cx: &DetectCx) -> Duration {
-        self.adapt(news, cx);
+    pub fn update(&mut self, signals: AckSignals, sacked_segments: u32, cx: &DetectCx) -> Duration {
+        self.adapt(signals, cx);
         self.reo_wnd = self.get(sacked_segments, cx);
         self.reo_wnd
     }
@@ -117,14 +117,14 @@ impl ReoWnd {
     //# A second D-SACK in the same round trip widens nothing.
     //= specs/rfc8985.md#reordering-window
     //# Sixteen recoveries without a D-SACK bring a widened window back to its first size.
-    fn adapt(&mut self, news: News, cx: &DetectCx) {
+    fn adapt(&mut self, signals: AckSignals, cx: &DetectCx) {
         self.dsack_round = self.dsack_round.filter(|round| cx.snd_una.before(*round));
-        let grows = news.dsack && self.adaptation == DsackAdaptation::On && self.dsack_round.is_none();
+        let grows = signals.dsack && self.adaptation == DsackAdaptation::On && self.dsack_round.is_none();
         if grows {
             self.dsack_round = Some(cx.snd_nxt);
             self.mult = self.mult.saturating_add(1);
             self.persist = PERSIST;
-        } else if news.exit {
+        } else if signals.exit {
             self.persist = self.persist.saturating_sub(1);
             if self.persist == 0 {
                 self.mult = 1;

@@ -293,7 +293,7 @@ fn behind_a_retransmission_the_rtt_is_that_of_the_segment_the_config_names(rtt_o
 
 /// Ten segments, one per millisecond, on a path of 40 ms; the ninth takes 10 ms, and its ACK comes first.
 #[test_case(RttOf::Newest, Verdict { newly_lost: MSS, recheck_at: Some(at(21_000)) }; "by the letter, the first is overdue by the time of the ninth")]
-#[test_case(RttOf::NewestInTurn, wait(50_000); "what overtook tells nothing of the others")]
+#[test_case(RttOf::NewestInTurn, wait(50_000); "what overtook does not measure the others")]
 fn a_segment_on_a_short_cut_makes_the_others_overdue_only_if_its_time_counts(rtt_of: RttOf, verdict: Verdict) {
     let mut sender = Sender::new(us(40_000), us(40_000));
     sender.rack = Rack::new(&RackConfig { rtt_of, ..RackConfig::default() });

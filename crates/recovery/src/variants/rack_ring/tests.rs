@@ -334,7 +334,7 @@ fn the_ack_that_ends_an_episode_is_not_a_duplicate() {
         let range = SeqRange::new(SeqNum(index), SeqNum(index + 1));
         board.on_sent(range, 0, RateStamp::default(), Instant::ZERO);
     }
-    // It reports news above the cumulative ACK, too. Two duplicates follow, of bytes that prove nothing by their number.
+    // It reports new data above the cumulative ACK, too. Two duplicates follow, of bytes that prove nothing by their number.
     for sacked in [3, 4, 5] {
         board.apply(SeqNum(1), &[SeqRange::new(SeqNum(2), SeqNum(sacked))], &mut out);
         ring.on_delivered(&out.batch, &an_rtt_later(1, 9));
