@@ -52,7 +52,7 @@ pub struct Counters {
     pub dsacks_sent: u32,
     /// ACKs received with SACK blocks.
     pub sacks_received: u32,
-    /// How many of them brought no news: they acknowledged nothing, cumulatively or selectively, and reported no duplicate.
+    /// How many of them reported nothing new: they acknowledged nothing, cumulatively or selectively, and reported no duplicate.
     pub stale_sacks: u32,
     /// Received segments that were dropped or challenged, by reason; saturates.
     pub dropped: [u16; DropReason::COUNT],

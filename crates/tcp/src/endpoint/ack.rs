@@ -88,7 +88,7 @@ impl Endpoint {
         self.after_ack(cx);
     }
 
-    /// Neither progress nor news about the flight: a window update, data the other way, or the answer to a probe that was not
+    /// Neither progress nor a report about the flight: a window update, data the other way, or the answer to a probe that was not
     /// needed, from a peer that does not report duplicates.
     fn on_bare_ack<O: Observer>(
         &mut self,

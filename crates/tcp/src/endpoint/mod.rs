@@ -33,7 +33,7 @@ mod urgent;
 
 pub use books::{FinProgress, Queues};
 pub(crate) use handshake::SynInfo;
-pub(crate) use life::{Answers, FastOpenAnswer, FastOpenNews, Predecessor};
+pub(crate) use life::{Answers, FastOpenAnswer, FastOpenReport, Predecessor};
 pub(crate) use output::Then;
 pub use output::{Transmit, TxBuf};
 pub(crate) use path::LearnedMtu;
@@ -346,8 +346,8 @@ impl Endpoint {
 
     /// What the stack should know of Fast Open, once.
     #[inline]
-    pub(crate) fn take_fast_open_news(&mut self) -> Option<FastOpenNews> {
-        self.extras.as_mut().and_then(|extras| extras.fast_open.take_news())
+    pub(crate) fn take_fast_open_report(&mut self) -> Option<FastOpenReport> {
+        self.extras.as_mut().and_then(|extras| extras.fast_open.take_report())
     }
 
     /// Returns the memory of received data, in bytes: unread bytes, pages out of order and the records of their blocks.

@@ -118,8 +118,8 @@ impl Endpoint {
 
     /// A path that a message has just shown to be narrower, for other connections to the same host.
     #[inline]
-    pub(crate) fn take_path_news(&mut self) -> Option<LearnedMtu> {
-        self.extras.as_mut()?.path.take_news()
+    pub(crate) fn take_learned_mtu(&mut self) -> Option<LearnedMtu> {
+        self.extras.as_mut()?.path.take_learned()
     }
 
     /// Whether the next new data is to be a probe of the path.

@@ -302,14 +302,14 @@ impl Stack {
             self.deadlines.set(at, index);
         }
         let state = slot.endpoint.state();
-        let news = slot.endpoint.take_fast_open_news();
+        let report = slot.endpoint.take_fast_open_report();
         if let Admission::Embryonic(on) = slot.admission
             && state.is_synchronized()
         {
             self.set_admission(index, Admission::Waiting(on));
         }
-        if let Some(news) = news {
-            self.on_fast_open_news(index, news);
+        if let Some(report) = report {
+            self.on_fast_open_report(index, report);
         }
         if state == State::Closed {
             self.free_if_over(index);

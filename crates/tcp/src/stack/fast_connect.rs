@@ -4,7 +4,7 @@ use super::fastopen::{FastOpenKeys, answer};
 use super::{Conn, ConnectError, ListenOn, Stack};
 use crate::config::{FastOpenClient, FastOpenServer, ValidConfig};
 use crate::cx::StackCx;
-use crate::endpoint::{FastOpenAnswer, FastOpenNews, FourTuple, Segment};
+use crate::endpoint::{FastOpenAnswer, FastOpenReport, FourTuple, Segment};
 use crate::options;
 use base::{Duration, Instant};
 use core::fmt;
@@ -126,23 +126,23 @@ impl Stack {
         answer
     }
 
-    /// Handles a connection's Fast Open news.
+    /// Handles a connection's Fast Open report.
     #[cold]
-    pub(super) fn on_fast_open_news(&mut self, index: u32, news: FastOpenNews) {
+    pub(super) fn on_fast_open_report(&mut self, index: u32, report: FastOpenReport) {
         let Some(slot) = self.slots.at(index) else { return };
         let (tuple, config) = (slot.endpoint.tuple(), slot.endpoint.config().fastopen);
-        match news {
-            FastOpenNews::Learnt { mss, option, answers } => {
+        match report {
+            FastOpenReport::Learnt { mss, option, answers } => {
                 self.fast_open.learn(tuple.remote, mss, option, answers);
                 self.fast_open.silences = 0;
             }
-            FastOpenNews::Silence(at) => self.fast_open.on_silence(&config, at),
-            FastOpenNews::Settled | FastOpenNews::Reset(_) => {
+            FastOpenReport::Silence(at) => self.fast_open.on_silence(&config, at),
+            FastOpenReport::Settled | FastOpenReport::Reset(_) => {
                 let on = self.listener_for(&tuple).map(|(on, _)| on);
                 let Some(listener) = on.and_then(|on| self.listeners.get_mut(&on)) else { return };
                 let pending = &mut listener.fast_open;
-                match news {
-                    FastOpenNews::Reset(at) => pending.resets.push_back(at + RESET_COUNTS_FOR),
+                match report {
+                    FastOpenReport::Reset(at) => pending.resets.push_back(at + RESET_COUNTS_FOR),
                     _ => pending.pending = pending.pending.saturating_sub(1),
                 }
             }

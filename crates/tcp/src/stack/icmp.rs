@@ -55,7 +55,7 @@ impl Stack {
     /// Caches what a connection has learned about its path for the next one to the same host.
     pub(super) fn remember_path(&mut self, index: u32) {
         let Some(slot) = self.slots.at(index) else { return };
-        if let Some(learned) = slot.endpoint.take_path_news() {
+        if let Some(learned) = slot.endpoint.take_learned_mtu() {
             self.paths.insert(slot.endpoint.tuple().remote, learned);
         }
     }

@@ -1,7 +1,7 @@
 //! Fast Open on one connection (RFC 7413 §4.2): data in our SYN, or data in the peer's.
 //!
 //! Owns what a SYN or SYN-ACK carries for Fast Open and how it is processed. The stack decides which cookie to send and which to
-//! accept; what a connection learns for later ones it leaves as [`FastOpenNews`] for the stack to fetch.
+//! accept; what a connection learns for later ones it leaves as [`FastOpenReport`] for the stack to fetch.
 //!
 //! Data of our SYN is not on the scoreboard: the SYN's own timer covers it, and a repeated SYN leaves without it. Data that the
 //! SYN-ACK does not acknowledge becomes a lost flight, cut to the peer's segment size, without a congestion response.
@@ -22,7 +22,7 @@ use wire::{FastOpen, Flags, TcpRepr};
 pub(in crate::endpoint) struct FastOpenState {
     role: Role,
     /// For the stack to fetch.
-    news: Option<FastOpenNews>,
+    report: Option<FastOpenReport>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -76,7 +76,7 @@ pub(crate) enum FastOpenAnswer {
 
 /// What a connection reports to its stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FastOpenNews {
+pub(crate) enum FastOpenReport {
     /// The peer's SYN-ACK: its segment size, its option, and whether that is an answer to ours.
     Learnt { mss: u16, option: Option<FastOpen>, answers: Answers },
     /// Three timeouts in a row, or silence until the end, on a connection that tried Fast Open.
@@ -117,7 +117,7 @@ pub(in crate::endpoint) enum Settles {
 
 impl FastOpenState {
     /// A connection without Fast Open.
-    pub const NONE: Self = Self { role: Role::None, news: None };
+    pub const NONE: Self = Self { role: Role::None, report: None };
 
     /// Whether no SYN carried anything for it.
     pub fn is_unused(&self) -> bool {
@@ -185,7 +185,7 @@ impl FastOpenState {
         match self.role {
             Role::None | Role::Server { early: Early::No, .. } => Settles::Nothing,
             Role::Server { .. } => {
-                self.news = Some(FastOpenNews::Settled);
+                self.report = Some(FastOpenReport::Settled);
                 Settles::WentAhead
             }
             Role::Client { bytes, .. } => Settles::SynData(bytes),
@@ -202,7 +202,7 @@ impl FastOpenState {
             (Some(request), Copies::One) if request.cookie.is_none() => Answers::Request(request),
             (Some(_), _) => Answers::Offer,
         };
-        self.news = repr.flags.contains(Flags::SYN).then(|| FastOpenNews::Learnt {
+        self.report = repr.flags.contains(Flags::SYN).then(|| FastOpenReport::Learnt {
             mss: repr.options.mss.unwrap_or(default_mss),
             option: repr.options.fast_open,
             answers,
@@ -231,19 +231,19 @@ impl FastOpenState {
     pub fn on_timeout(&mut self, now: Instant, retries: u32, last: bool) {
         let tried = matches!(self.role, Role::Client { option, bytes, .. } if option.is_some() || bytes > 0);
         if tried && (retries == 3 || last && retries < 3) {
-            self.news = Some(FastOpenNews::Silence(now));
+            self.report = Some(FastOpenReport::Silence(now));
         }
     }
 
     /// A connection ahead of its handshake ends for `reason`.
     pub fn on_early_end(&mut self, now: Instant, reason: CloseReason) {
         let reset = reason == CloseReason::Reset;
-        self.news = Some(if reset { FastOpenNews::Reset(now) } else { FastOpenNews::Settled });
+        self.report = Some(if reset { FastOpenReport::Reset(now) } else { FastOpenReport::Settled });
     }
 
-    /// Returns news for the stack, once.
+    /// Returns the report for the stack, once.
     #[inline]
-    pub fn take_news(&mut self) -> Option<FastOpenNews> {
-        self.news.take()
+    pub fn take_report(&mut self) -> Option<FastOpenReport> {
+        self.report.take()
     }
 }

@@ -6,7 +6,7 @@ mod give_up;
 mod opening;
 mod time_wait;
 
-pub(crate) use fast_open::{Answers, FastOpenAnswer, FastOpenNews};
+pub(crate) use fast_open::{Answers, FastOpenAnswer, FastOpenReport};
 pub(super) use fast_open::{Copies, FastOpenState, Settles};
 pub(super) use give_up::{Silence, Unanswered, UserTimeout, gives_up_opening, syn_deadline};
 pub(super) use opening::{Opening, may_defer};
@@ -98,9 +98,9 @@ impl Life {
 
     /// Ends the connection for `reason`, unless it has already ended. Returns whether it ended now.
     pub fn close(&mut self, reason: CloseReason) -> bool {
-        let news = self.closed.is_none();
+        let ended = self.closed.is_none();
         self.closed.get_or_insert(reason);
-        news
+        ended
     }
 
     /// Returns whether a SYN or SYN-ACK has to leave.

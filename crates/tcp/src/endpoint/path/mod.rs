@@ -42,7 +42,7 @@ pub(super) struct Path {
     /// What was sent again at a router's word since anything was acknowledged.
     resent: Bytes,
     /// The stack has not fetched the learned value yet.
-    news: bool,
+    unfetched: bool,
     reports: Reports,
 }
 
@@ -69,7 +69,7 @@ impl Path {
         search: None,
         pending: None,
         resent: 0,
-        news: false,
+        unfetched: false,
         reports: Reports::NONE,
     };
 
@@ -179,7 +179,7 @@ impl Path {
     fn narrow(&mut self, at: &PathCx, now: Instant, mtu: u16, cut: MayCut) {
         self.note_agreed(at);
         self.learned = Some(LearnedMtu { mtu, cut, until: now + at.config.raise_after, about: About::This });
-        (self.pending, self.news) = (None, true);
+        (self.pending, self.unfetched) = (None, true);
         if let Some(search) = &mut self.search {
             search.on_narrower(mtu);
         }
@@ -233,8 +233,8 @@ impl Path {
 
     /// A path that a message has just shown to be narrower, for other connections to the same host.
     #[inline]
-    pub fn take_news(&mut self) -> Option<LearnedMtu> {
-        core::mem::take(&mut self.news).then_some(self.learned)?
+    pub fn take_learned(&mut self) -> Option<LearnedMtu> {
+        core::mem::take(&mut self.unfetched).then_some(self.learned)?
     }
 
     /// Whether time alone may change what is known.

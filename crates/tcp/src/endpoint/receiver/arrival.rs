@@ -242,7 +242,7 @@ impl Receiver {
     /// Everything up to and including the peer's FIN is here.
     fn on_fin(&mut self, around: &Around<'_>) {
         if around.state == State::Established && self.policy.on_fin() {
-            // The ACK waits for our FIN, which applications tend to send soon; a duplicate FIN brings no news.
+            // The ACK waits for our FIN, which applications tend to send soon; a duplicate FIN says nothing new.
             self.ack.forget_duplicate();
         } else {
             self.due_ack();

@@ -327,13 +327,13 @@ impl Sender {
         let mut proof = undo.on_ack(cfg, dsack, &d.batch, dcx);
         if let Episode::Loss { point } = episode {
             let original = d.batch.iter().any(|s| s.retransmits == 0 && s.start.before(point));
-            let news = AckAfterTimeout {
+            let answer = AckAfterTimeout {
                 advanced: if acked > 0 { Advanced::Yes } else { Advanced::No },
                 snd_una: self.space.una(),
                 point,
                 original: if original { OriginalDelivered::Yes } else { OriginalDelivered::No },
             };
-            if undo.frto.on_ack(&news) == FrtoVerdict::Spurious {
+            if undo.frto.on_ack(&answer) == FrtoVerdict::Spurious {
                 proof = Some(Proof::Frto);
             }
         }

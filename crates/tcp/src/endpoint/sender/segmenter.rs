@@ -38,7 +38,7 @@ pub(crate) struct TurnCx<'a> {
 pub(crate) struct Released {
     /// What holds back the next part of what was written, if it was looked at.
     pub held: Option<HeldBy>,
-    /// Only an answer to a probe of the window can bring news.
+    /// Only the answer to a probe can report a wider window.
     pub waits_for_window: bool,
     /// A writer that waited may go on.
     pub woken: bool,
