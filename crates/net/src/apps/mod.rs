@@ -1,6 +1,6 @@
 //! The applications of this crate: servers that discard or echo, a sender, a receiver.
 //!
-//! The loop calls an application, between turns, whenever the stack has news for it.
+//! The loop calls an application, between turns, whenever the stack has events for it.
 
 mod client;
 mod cx;

@@ -11,7 +11,7 @@ use super::idle::LightSleep;
 use super::packet::{self, Datagram};
 use super::report::{DirectionReport, Lateness, LinkReport};
 use super::sched::{Raised, Scheduling, Share};
-use super::wake_up::{Alarm, Vigil};
+use super::wake_up::{Alarm, WakeUps};
 use super::{LinkConfig, LinkError};
 use crate::clock::{Clock, MonotonicClock};
 use crate::pool::Pool;
@@ -45,7 +45,7 @@ pub struct Link {
     boxes: Pool<Datagram>,
     frame: Box<[u8]>,
     clock: MonotonicClock,
-    vigil: Vigil,
+    wake_ups: WakeUps,
     lateness: Lateness,
     began: Instant,
     scheduling: Scheduling,
@@ -86,7 +86,7 @@ impl Link {
             boxes: Pool::default(),
             frame: vec![0; FRAME].into(),
             clock: MonotonicClock::default(),
-            vigil: Vigil::default(),
+            wake_ups: WakeUps::default(),
             lateness: Lateness::default(),
             began: Instant::ZERO,
             scheduling: Scheduling::Ordinary,
@@ -200,7 +200,7 @@ impl Link {
     /// Waits until a packet is about to be due, a device is readable, or a request arrives.
     fn wait(&mut self) -> Result<(), LinkError> {
         let deadline = self.lanes.iter().filter_map(|lane| lane.direction.next_deadline()).min();
-        let alarm = self.vigil.alarm(self.clock.now(), deadline);
+        let alarm = self.wake_ups.alarm(self.clock.now(), deadline);
         let timeout = match alarm {
             Alarm::None => None,
             Alarm::Ring { after, .. } => Some(TimeSpec::from_duration(StdDuration::from_nanos(after.as_nanos()))),
@@ -213,7 +213,7 @@ impl Link {
         let [a, b] = &self.lanes;
         let mut fds = [readable(a.end.fd()), readable(b.end.fd()), readable(self.inbox.bell())];
         match ppoll(&mut fds, timeout, None) {
-            Ok(0) => self.vigil.rang(alarm, self.clock.now()),
+            Ok(0) => self.wake_ups.rang(alarm, self.clock.now()),
             Ok(_) if fds[2].any() == Some(true) => self.inbox.silence().map_err(LinkError::Wait)?,
             Ok(_) | Err(Errno::EINTR) => {}
             Err(errno) => return Err(LinkError::Wait(io::Error::from(errno))),

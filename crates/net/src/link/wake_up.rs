@@ -37,7 +37,7 @@ pub(super) enum Alarm {
 
 /// What is known about this machine's timers, and the time that may still be spent awake.
 #[derive(Debug)]
-pub(super) struct Vigil {
+pub(super) struct WakeUps {
     margin: Duration,
     saved: Duration,
     /// When the link last was about to wait, and whether it stayed awake.
@@ -45,13 +45,13 @@ pub(super) struct Vigil {
     awake: bool,
 }
 
-impl Default for Vigil {
+impl Default for WakeUps {
     fn default() -> Self {
         Self { margin: MARGIN_FIRST, saved: Duration::ZERO, last: Instant::ZERO, awake: false }
     }
 }
 
-impl Vigil {
+impl WakeUps {
     /// Returns what to do at `now`, if no work is left before `departure`, if there is one.
     pub(super) fn alarm(&mut self, now: Instant, departure: Option<Instant>) -> Alarm {
         self.account(now);
@@ -100,15 +100,15 @@ mod tests {
 
     /// Runs a link with one departure per millisecond on a machine whose timers are late; returns its final margin.
     fn margin_where_timers_are_late_by(late: impl Fn(u64) -> Duration) -> Duration {
-        let mut vigil = Vigil::default();
+        let mut wake_ups = WakeUps::default();
         for tick in 1..2_000 {
             let departure = Instant::ZERO + us(1_000 * tick);
             let mut now = departure - us(900);
             loop {
-                match vigil.alarm(now, Some(departure)) {
+                match wake_ups.alarm(now, Some(departure)) {
                     alarm @ Alarm::Ring { after, .. } => {
                         now = now + after + late(tick);
-                        vigil.rang(alarm, now);
+                        wake_ups.rang(alarm, now);
                     }
                     Alarm::StayAwake => now += us(1),
                     Alarm::None => panic!("there is a departure"),
@@ -118,7 +118,7 @@ mod tests {
                 }
             }
         }
-        vigil.margin
+        wake_ups.margin
     }
 
     #[test]
@@ -134,37 +134,37 @@ mod tests {
 
     #[test]
     fn the_margin_is_learnt_where_there_is_no_time_to_stay_awake_too() {
-        let mut vigil = Vigil { margin: us(100), ..Vigil::default() };
+        let mut wake_ups = WakeUps { margin: us(100), ..WakeUps::default() };
         for tick in 1..1_000 {
-            vigil.saved = Duration::ZERO;
-            vigil.last = Instant::ZERO + us(100 * tick);
-            let alarm = vigil.alarm(vigil.last, Some(vigil.last + us(100)));
+            wake_ups.saved = Duration::ZERO;
+            wake_ups.last = Instant::ZERO + us(100 * tick);
+            let alarm = wake_ups.alarm(wake_ups.last, Some(wake_ups.last + us(100)));
             let Alarm::Ring { after, at } = alarm else { panic!("awake with nothing saved") };
-            assert_eq!((after, at), (us(100), vigil.last + us(100)));
-            vigil.rang(alarm, at + us(20));
+            assert_eq!((after, at), (us(100), wake_ups.last + us(100)));
+            wake_ups.rang(alarm, at + us(20));
         }
-        assert!((20..=50).contains(&vigil.margin.as_micros()), "{}", vigil.margin);
+        assert!((20..=50).contains(&wake_ups.margin.as_micros()), "{}", wake_ups.margin);
     }
 
     #[test]
     fn sleep_with_nothing_on_the_way_does_not_count() {
-        let mut vigil = Vigil { margin: us(100), ..Vigil::default() };
+        let mut wake_ups = WakeUps { margin: us(100), ..WakeUps::default() };
         let start = Instant::ZERO + us(10_000);
-        assert_eq!(vigil.alarm(start, Some(start + us(50))), Alarm::StayAwake);
-        assert_eq!(vigil.alarm(start + us(50), None), Alarm::None);
+        assert_eq!(wake_ups.alarm(start, Some(start + us(50))), Alarm::StayAwake);
+        assert_eq!(wake_ups.alarm(start + us(50), None), Alarm::None);
         let later = start + us(10_000);
-        assert_eq!(vigil.alarm(later, Some(later + us(100))), Alarm::StayAwake, "the time was not saved");
+        assert_eq!(wake_ups.alarm(later, Some(later + us(100))), Alarm::StayAwake, "the time was not saved");
     }
 
     #[test]
     fn only_a_share_of_the_time_is_spent_awake() {
-        let mut vigil = Vigil { margin: us(100), ..Vigil::default() };
+        let mut wake_ups = WakeUps { margin: us(100), ..WakeUps::default() };
         let (mut now, mut awake) = (Instant::ZERO, 0);
         // A departure every 50 µs: always closer than the margin.
         while now < Instant::ZERO + Duration::from_secs(1) {
             let departure = now + us(50);
             while now < departure {
-                match vigil.alarm(now, Some(departure)) {
+                match wake_ups.alarm(now, Some(departure)) {
                     Alarm::Ring { after, .. } => now += after,
                     Alarm::StayAwake => {
                         awake += 1;
