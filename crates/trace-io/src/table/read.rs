@@ -99,10 +99,10 @@ thread_local! {
 fn guarded<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
-        let tell = take_hook();
+        let former = take_hook();
         set_hook(Box::new(move |panic| {
             if !GUARDED.get() {
-                tell(panic);
+                former(panic);
             }
         }));
     });
