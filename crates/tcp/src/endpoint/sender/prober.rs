@@ -8,8 +8,8 @@ use crate::endpoint::Probing;
 use base::{Bytes, Duration, Instant};
 
 impl Sender {
-    /// Records that new data waits for the peer's window, or for more of itself. If nothing is in flight whose ACK could report
-    /// the window, the persist timer has to start. Returns whether it does.
+    /// Records that new data waits for the peer's window, or for more of itself. If nothing is in flight whose ACK could open the
+    /// window, the persist timer probes it. Returns whether it is to start.
     pub fn wait_for_window(&mut self, early: bool) -> bool {
         let starts = self.rec.board.is_empty() && self.rec.probing() == Probing::Idle && !early;
         if starts {
