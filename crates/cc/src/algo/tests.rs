@@ -4,6 +4,7 @@ use super::*;
 use crate::avoidance::SsthreshBase;
 use crate::control::Pacing;
 use crate::sample::{AckSample, CongestionEvent, EpisodeKind};
+use crate::testing::ack;
 use base::{Duration, Instant};
 use proptest::prelude::*;
 use test_case::test_case;
@@ -16,6 +17,32 @@ fn the_default_is_ten_segments_classic_cubic_and_no_pacing() {
     assert_eq!((cc.window().cwnd(), cc.snapshot().phase, cc.pacing()), (14_600, "slow_start", None));
     let AvoidanceConfig::Cubic(cubic) = config.avoidance else { panic!("not CUBIC") };
     assert_eq!((cubic.beta.num() * 10, cubic.c.num() * 10), (cubic.beta.den() * 7, cubic.c.den() * 4));
+}
+
+//= specs/rfc9406.md#rounds
+//= type=test
+//# A round ends when the SND.NXT of its beginning is acknowledged, and the next one begins.
+/// A first round that began with a SACK before any data was acknowledged would take the SACK's round trip for its own minimum,
+/// and miss that those of the flight are twice as long.
+#[test_case(SlowStartConfig::Hystart(HystartConfig::default()); "HyStart")]
+#[test_case(SlowStartConfig::HystartPpCss(HystartPpConfig::default()); "HyStart++")]
+#[test_case(SlowStartConfig::HystartPpLss(HystartPpConfig::default()); "HyStart++ with limited slow start")]
+fn the_first_round_begins_with_the_first_ack_of_data(slow_start: SlowStartConfig) {
+    let initial_window = InitialWindow::plain(20);
+    let mut cc = build(&CcConfig { slow_start, initial_window, ..CcConfig::default() }, 1_000, SeqNum(0));
+    let mut on_ack = |acked: u32, rtt_ms: u64| {
+        let rtt = Some(Duration::from_millis(rtt_ms));
+        let min_rtt = Some(Duration::from_millis(100));
+        let (snd_una, snd_nxt) = (SeqNum(1 + acked), SeqNum(20_001 + 2 * acked));
+        let bytes = acked.min(1_000);
+        let sample = ack(u64::from(acked) / 100, bytes);
+        cc.on_ack(&AckSample { snd_una, snd_nxt, rtt, min_rtt, ..sample });
+        cc.snapshot().phase
+    };
+    assert_eq!(on_ack(0, 100), "slow_start");
+    let phases: Vec<_> = (1..=8).map(|segment| on_ack(1_000 * segment, 200)).collect();
+    assert_eq!(phases[..7], ["slow_start"; 7]);
+    assert_ne!(phases[7], "slow_start", "eight samples are enough");
 }
 
 fn fraction(num: u64, den: u64) -> Ratio {
