@@ -161,9 +161,8 @@ impl Sender {
         match cfg.recovery.lost_retransmission {
             _ if !absorbs => unanswered > 0,
             LostRetransmission::ByReduction => false,
-            LostRetransmission::ByController { beyond_segments } => {
-                unanswered > 0 && self.rec.lost_again > beyond_segments
-            }
+            // The reaction resets the count, so it exceeds the bound only when one of these has just been lost.
+            LostRetransmission::ByController { beyond_segments } => self.rec.lost_again > beyond_segments,
         }
     }
 

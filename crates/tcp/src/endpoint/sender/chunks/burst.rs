@@ -110,8 +110,8 @@ pub(in crate::endpoint) fn max_segments(
         scaled.checked_div(srtt.as_micros()).map_or(u64::MAX, |rate| rate >> 10)
     });
     let halvings = min_rtt.unwrap_or_default().as_nanos().checked_div(cfg.rtt_halving.as_nanos()).unwrap_or(u64::MAX);
-    let near = if halvings < 32 { u64::from(cfg.bytes_max) >> halvings } else { 0 };
-    let bytes = paced.saturating_add(near).min(u64::from(cfg.bytes_max));
+    let near = u32::try_from(halvings).ok().and_then(|halvings| cfg.bytes_max.checked_shr(halvings)).unwrap_or(0);
+    let bytes = paced.saturating_add(u64::from(near)).min(u64::from(cfg.bytes_max));
     (bytes as Bytes / size).max(cfg.min_segments)
 }
 

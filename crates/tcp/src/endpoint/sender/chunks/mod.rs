@@ -197,7 +197,9 @@ impl Sender {
                     let push = if bytes > view.size { Push::First } else { Push::No };
                     self.commit(bytes, push, view.size);
                     // A writer may have waited for this.
-                    released.woken |= self.buffer.writer_waits() && self.make_room(turn.cfg, turn.now);
+                    if self.buffer.writer_waits() && self.make_room(turn.cfg, turn.now) {
+                        released.woken = true;
+                    }
                     if scope == Scope::One {
                         return released;
                     }

@@ -143,16 +143,14 @@ impl Chunks {
         self.urged = false;
         self.unsent.push_back(Chunk { len: 0, push: Push::No, tail: Tail::Open });
     }
-    /// Bytes were written into the last chunk, by a write that has written `before` bytes before them; returns how long
-    /// the chunk is now.
-    pub fn fill(&mut self, bytes: Bytes, before: u64) -> Bytes {
+    /// Bytes were written into the last chunk, by a write that has written `before` bytes before them.
+    pub fn fill(&mut self, bytes: Bytes, before: u64) {
         let last = self.unsent.back_mut().expect("a chunk was begun");
         last.len += bytes;
         self.written += u64::from(bytes);
         if before == 0 {
             last.push = Push::No;
         }
-        last.len
     }
     /// Marks the end of the last chunk, if there is one, as the end of a record.
     pub fn end_record(&mut self) {

@@ -33,10 +33,11 @@ impl Sender {
             if open.is_none() {
                 chunks.begin();
             }
-            let filled = chunks.fill(part, taken);
+            chunks.fill(part, taken);
             source.append_to(&mut self.buffer, taken, part);
             taken += u64::from(part);
-            if taken < len && filled >= goal {
+            // Where more is to be written, the chunk took all that it can.
+            if taken < len {
                 released.add(self.on_full_chunk(turn));
             }
         }
