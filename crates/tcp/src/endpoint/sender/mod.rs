@@ -139,3 +139,6 @@ impl Sender {
         self.buffer.set_writer_waits(cut_short);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -193,6 +193,27 @@ fn an_application_that_wants_no_delay_pushes_what_is_corked() {
 }
 
 #[test]
+fn a_cork_that_stays_in_place_holds_though_nagles_rule_is_off() {
+    let mut script = far();
+    let no_delay = |send: &mut SendConfig| (send.cork, send.nagle) = (CorkConfig::On, NagleConfig::Off);
+    reconfigured(&mut script, no_delay);
+    script.write(40);
+    reconfigured(&mut script, no_delay);
+    assert!(script.frames().is_empty());
+}
+
+#[test]
+fn a_pulled_cork_leaves_nagles_rule_in_force() {
+    let mut script = far();
+    script.write(100);
+    assert_eq!(script.frames(), ["P. 1:101"]);
+    reconfigured(&mut script, |send| send.cork = CorkConfig::On);
+    script.write(50);
+    reconfigured(&mut script, |send| send.cork = CorkConfig::Off);
+    assert!(script.frames().is_empty());
+}
+
+#[test]
 fn a_small_segment_holds_the_next_small_one_but_no_full_one() {
     let mut script = far();
     script.write(100);

@@ -212,6 +212,10 @@ fn acks_with_sack_blocks_are_counted_and_so_are_those_that_say_nothing_new() {
     assert_eq!(counted(&script), (5, 2), "a known block beside a cumulative advance");
     script.sack(at(3), &[(at(2), at(3)), (at(4), at(5))]);
     assert_eq!(counted(&script), (6, 2), "a duplicate");
+    script.ack(at(3));
+    assert_eq!(counted(&script), (6, 2), "without a block, and without news");
+    script.sack(at(3), &[(at(50), at(51))]);
+    assert_eq!(counted(&script), (7, 3), "a block of what was never sent");
 }
 
 #[test_case(BlockCheck::Rfc2883, 1; "as the RFC says")]

@@ -59,6 +59,19 @@ fn who_asks_in_vain_is_woken_once_when_half_of_the_buffer_is_free() {
 }
 
 #[test]
+fn a_changed_setting_wakes_no_writer_while_the_buffer_is_full() {
+    let mut script = Script::established(with_buffer(8 * MSS));
+    script.write(u64::from(9 * MSS));
+    script.events.clear();
+    let mut cfg = with_buffer(8 * MSS);
+    cfg.send.nagle = crate::config::NagleConfig::Rfc896;
+    script.reconfigure(cfg);
+    assert!(!was_woken(&mut script));
+    script.reconfigure(with_buffer(32 * MSS));
+    assert!(was_woken(&mut script));
+}
+
+#[test]
 fn a_writer_that_knows_of_room_is_not_woken() {
     let mut script = Script::established(with_buffer(8 * MSS));
     script.write(u64::from(2 * MSS));

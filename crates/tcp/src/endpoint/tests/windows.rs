@@ -1,8 +1,8 @@
 //! Flow control: Nagle, silly windows, zero windows, scaling.
 
 use crate::config::{
-    DrsConfig, NagleConfig, ReceiveWindowConfig, SteppedConfig, TimestampConfig, WindowLevel, WindowRounding,
-    WindowScaleConfig, WindowShrinking,
+    DrsConfig, NagleConfig, ReceiveWindowConfig, SteppedConfig, TimestampConfig, WindowLevel, WindowProbe,
+    WindowRounding, WindowScaleConfig, WindowShrinking,
 };
 use crate::testing::{MSS, Script, peer_options, quick};
 use base::Duration;
@@ -110,6 +110,25 @@ fn when_the_window_opens_the_probed_byte_goes_out_again_at_once_and_without_blam
     assert_eq!(script.data(), [(1, 1), (2, MSS), (2 + MSS, MSS), (2 + 2 * MSS, 4000 - 1 - 2 * MSS)]);
     script.pass(Duration::from_millis(100));
     assert_eq!((script.info().cwnd, script.info().episode, script.info().counters.timeouts), (before, "open", 0));
+}
+
+/// Milliseconds after an ACK that leaves the window closed, 600 ms after the window closed; the timeout is a second.
+#[test_case(WindowProbe::Byte => Some(400); "a byte for the window, at its time")]
+#[test_case(WindowProbe::Empty => Some(1_000); "an empty segment for an answer, a timeout after the last one")]
+fn a_probe_asks(probe: WindowProbe) -> Option<u64> {
+    let mut cfg = quick();
+    cfg.send.window_probe = probe;
+    let mut script = Script::established(cfg);
+    script.peer_window = 0;
+    script.ack(1);
+    script.write(10_000);
+    script.pass(Duration::from_millis(600));
+    script.ack(1);
+    assert!(script.sent().is_empty());
+    (1..=2_000).find(|_| {
+        script.pass(Duration::from_millis(1));
+        !script.sent().is_empty()
+    })
 }
 
 #[test]

@@ -358,3 +358,6 @@ impl Sender {
         Train::Ends
     }
 }
+
+#[cfg(test)]
+mod tests;
