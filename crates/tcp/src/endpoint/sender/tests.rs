@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::{Config, WindowProbe};
+use crate::endpoint::Probing;
 use crate::options::Negotiated;
 use crate::testing::{quick, valid};
 use crate::timestamps::TimestampState;
@@ -240,7 +241,7 @@ fn probes_end_when_the_window_takes(probe: WindowProbe, window: Bytes) -> bool {
     case.snd.buffer.append_pattern(3 * SIZE);
     case.snd.rec.set_probing(Probing::Waiting(2));
     case.snd.space.on_window(window);
-    case.snd.stop_probing_if_opened(&case.cfg.send, NOW, 0, SIZE)
+    case.snd.stop_probing_if_opened(NOW, 0, SIZE)
 }
 
 /// A controller that reports for how long the connection was idle.
