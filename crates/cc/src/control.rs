@@ -79,15 +79,29 @@ pub enum CcNote {
     /// A conservative phase ended and slow start continues; or its end was undone.
     ReturnedToSlowStart,
     /// Slow start, or a model-based controller, entered this phase.
-    PhaseChanged(&'static str),
+    PhaseChanged(CcPhase),
+}
+
+/// What a controller is doing, for traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CcPhase {
+    /// Slow start at full speed.
+    SlowStart,
+    /// Conservative slow start (RFC 9406).
+    Css,
+    /// Limited slow start beside congestion avoidance.
+    Lss,
+    /// Congestion avoidance of RFC 5681.
+    Reno,
+    /// Congestion avoidance of RFC 9438.
+    Cubic,
 }
 
 /// A controller's state for people: a phase and up to four named numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Snapshot {
-    /// `slow_start` or the policy's own phase (`css`, `lss`), the avoidance algorithm's name (`cubic`, `reno`), or a
-    /// controller's own phase.
-    pub phase: &'static str,
+    /// The slow-start policy's phase, or the avoidance algorithm.
+    pub phase: CcPhase,
     /// Congestion window, bytes.
     pub cwnd: Bytes,
     /// Slow-start threshold, bytes.

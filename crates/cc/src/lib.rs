@@ -24,7 +24,7 @@ pub use algo::{
     RenoConfig, RenoGrowth, SlowStartConfig, SsthreshBase, Undone, build,
 };
 pub use avoidance::Avoidance;
-pub use control::{CcNote, CongestionControl, Pacing, Snapshot};
+pub use control::{CcNote, CcPhase, CongestionControl, Pacing, Snapshot};
 pub use loss_based::LossBased;
 pub use sample::{AckSample, CongestionEvent, EpisodeKind, LossSample, SentSample};
 pub use slow_start::{ExitCause, SlowStart, Step};

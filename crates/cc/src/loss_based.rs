@@ -163,7 +163,7 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
     /// Returns a note of the slow-start policy's current phase.
     fn phase_note(&self) -> CcNote {
         let phase = self.slow_start.phase();
-        if phase == S::NAME { CcNote::ReturnedToSlowStart } else { CcNote::PhaseChanged(phase) }
+        if phase == S::PHASE { CcNote::ReturnedToSlowStart } else { CcNote::PhaseChanged(phase) }
     }
 
     //= specs/rfc9438.md#multiplicative-decrease
@@ -369,7 +369,7 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
         let window = &self.state.window;
         let [first, second] = self.state.avoidance.values();
         Snapshot {
-            phase: if self.state.slow_starting() { self.state.slow_start.phase() } else { A::NAME },
+            phase: if self.state.slow_starting() { self.state.slow_start.phase() } else { A::PHASE },
             cwnd: window.cwnd(),
             ssthresh: window.ssthresh(),
             values: [first, second, ("", 0), ("", 0)],

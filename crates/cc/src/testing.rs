@@ -3,7 +3,7 @@
 //! A *round* is one round trip: a window of whole segments leaves, and its ACKs return evenly spaced. The RFCs describe growth in
 //! these terms, without a network in between.
 
-use crate::control::CongestionControl;
+use crate::control::{CcPhase, CongestionControl};
 use crate::sample::{AckSample, CongestionEvent, EpisodeKind};
 use base::{Bytes, Duration, Instant, Rng, SeqNum};
 use core::fmt::Write;
@@ -163,9 +163,20 @@ pub fn story(cc: &mut dyn CongestionControl, path: &mut Rounds, rounds: usize, h
             path.seem_to_lose(cc);
             mark = "  loss, undone";
         }
-        let phase = cc.snapshot().phase;
+        let phase = phase_name(cc.snapshot().phase);
         let segments = path.deliver(cc, EpisodeKind::Open);
         writeln!(text, "{round:3}: {segments:5} {phase}{mark}").expect("writing to a string");
     }
     text
+}
+
+/// The name of a phase in tables.
+pub fn phase_name(phase: CcPhase) -> &'static str {
+    match phase {
+        CcPhase::SlowStart => "slow_start",
+        CcPhase::Css => "css",
+        CcPhase::Lss => "lss",
+        CcPhase::Reno => "reno",
+        CcPhase::Cubic => "cubic",
+    }
 }

@@ -6,7 +6,10 @@
 #![deny(clippy::float_arithmetic)]
 
 use base::{Bytes, Duration, Instant, Rate, RateSample, SeqNum};
-use cc::{AckSample, CcNote, CongestionControl, CongestionEvent, EpisodeKind, InitialWindow, Pacing, Snapshot, Window};
+use cc::{
+    AckSample, CcNote, CcPhase, CongestionControl, CongestionEvent, EpisodeKind, InitialWindow, Pacing, Snapshot,
+    Window,
+};
 
 const SMSS: Bytes = 1_000;
 const ROUNDS_REMEMBERED: usize = 10;
@@ -69,7 +72,7 @@ impl CongestionControl for DeliveryRate {
         if steady {
             self.growing = false;
         }
-        steady.then_some(CcNote::PhaseChanged("cruise"))
+        steady.then_some(CcNote::PhaseChanged(CcPhase::Reno))
     }
     fn on_congestion(&mut self, event: &CongestionEvent, _now: Instant) {
         // Losses are not the signal; a timeout still empties the path.
@@ -92,7 +95,7 @@ impl CongestionControl for DeliveryRate {
     }
     fn snapshot(&self) -> Snapshot {
         Snapshot {
-            phase: if self.growing { "startup" } else { "cruise" },
+            phase: if self.growing { CcPhase::SlowStart } else { CcPhase::Reno },
             cwnd: self.window.cwnd(),
             ssthresh: self.window.ssthresh(),
             values: [("bandwidth", self.bandwidth().map_or(0, Rate::bits_per_sec)), ("", 0), ("", 0), ("", 0)],
@@ -182,7 +185,7 @@ fn it_finds_the_rate_of_the_path_and_keeps_two_products_in_flight() {
     for _ in 0..20 {
         path.round(&mut *cc, None);
     }
-    assert_eq!(cc.snapshot().phase, "cruise");
+    assert_eq!(cc.snapshot().phase, CcPhase::Reno);
     assert!((98..=100).contains(&paced_mbit(&*cc).expect("paced")), "{:?}", cc.pacing());
     assert!((980_000..=1_000_000).contains(&cc.window().cwnd()), "{}", cc.window().cwnd());
     assert_eq!(path.round(&mut *cc, None), 500_000, "the path is full");

@@ -7,8 +7,10 @@ use lab::run::observed::{self, Names, RECEIVER, SENDER};
 use lab::run::simulate;
 use lab::{Measured, RunSpec};
 use serde::Serialize;
-use std::fmt::Write;
+use std::collections::BTreeMap;
+use std::fmt::{Display, Write};
 use std::path::PathBuf;
+use trace::SendCause;
 use trace_io::Meta;
 use trace_io::dir::{Directory, Packets};
 use trace_io::packets::{HEADERS, WHOLE};
@@ -111,14 +113,15 @@ fn total<'c>(counts: impl IntoIterator<Item = &'c Count>) -> Count {
 }
 
 fn sent(summary: &Summary) -> String {
-    let data = summary.sent.iter().filter(|(cause, _)| !["ack", "syn", "reset"].contains(&cause.as_str()));
+    let carries_data = |cause| !matches!(cause, SendCause::Ack | SendCause::Syn | SendCause::Reset);
+    let data = summary.sent.iter().filter(|(cause, _)| carries_data(**cause));
     let (all, again) = (total(data.map(|(_, count)| count)), total(summary.retransmitted.values()));
     let percent = again.bytes as f64 * 100.0 / (all.bytes as f64).max(1.0);
     format!("{} segments with data, {} of them again ({percent:.2} % of the bytes)", all.segments, again.segments)
 }
 
-fn causes(counts: &std::collections::BTreeMap<String, Count>) -> String {
-    let parts = counts.iter().map(|(cause, count)| format!("{} {}", cause.replace('_', " "), count.segments));
+fn causes(counts: &BTreeMap<SendCause, Count>) -> String {
+    let parts = counts.iter().map(|(cause, count)| format!("{} {}", cause.name().replace('_', " "), count.segments));
     parts.collect::<Vec<_>>().join(", ")
 }
 
@@ -144,16 +147,18 @@ fn reordering(summary: &Summary) -> String {
     }
 }
 
+/// Packets by what happened to them: `5 dropped (tail)`.
+fn packets(counts: &BTreeMap<impl Display, u64>, what: &str) -> String {
+    let all: Vec<String> = counts.iter().map(|(how, count)| format!("{count} {what} ({how})")).collect();
+    if all.is_empty() { format!("none {what}") } else { all.join(", ") }
+}
+
 fn network(summary: &Summary) -> String {
-    let counts = |counts: &std::collections::BTreeMap<String, u64>, what: &str| {
-        let all: Vec<String> = counts.iter().map(|(how, count)| format!("{count} {what} ({how})")).collect();
-        if all.is_empty() { format!("none {what}") } else { all.join(", ") }
-    };
     let (dropped, moved) = (&summary.network.dropped, &summary.network.reordered);
     format!(
         "{}, {}; queue {} bytes at most",
-        counts(dropped, "dropped"),
-        counts(moved, "out of order"),
+        packets(dropped, "dropped"),
+        packets(moved, "out of order"),
         summary.network.max_backlog
     )
 }
@@ -161,7 +166,7 @@ fn network(summary: &Summary) -> String {
 /// Formats shares of the time, the largest first.
 pub(crate) fn limited(summary: &Summary) -> String {
     let shares = summary.limited.shares.iter();
-    let parts =
-        shares.map(|share| format!("{} {:.1} %", report::limit_name(&share.by).unwrap_or(&share.by), share.percent));
+    let parts = shares
+        .map(|share| format!("{} {:.1} %", report::limit_name(share.by).unwrap_or(share.by.name()), share.percent));
     parts.collect::<Vec<_>>().join(", ")
 }

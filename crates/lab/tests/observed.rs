@@ -4,6 +4,7 @@ use lab::run::observed::{RECEIVER, SENDER};
 use lab::run::simulate;
 use lab::{Overrides, Plan, spec};
 use test_case::test_case;
+use trace::{Limit, SendCause};
 use trace_io::summary::{Summarizer, Summary};
 
 /// The first run of an experiment with one arm.
@@ -27,27 +28,27 @@ fn observe(experiment: &str, arm: &str, set: &[&str]) -> Summary {
     summary
 }
 
-fn percent(summary: &Summary, by: &str) -> f64 {
+fn percent(summary: &Summary, by: Limit) -> f64 {
     summary.limited.shares.iter().find(|share| share.by == by).map_or(0.0, |share| share.percent)
 }
 
-#[test_case("windows-2000", &["path.rtt=100ms", "flow.bytes=1MB"], "rwnd"; "a window of 17 kB")]
-#[test_case("rfc", &["path.rtt=100ms", "flow.bytes=300kB"], "cwnd"; "slow start")]
-#[test_case("rfc", &["path.rtt=100ms", "flow.bytes=10kB"], "application"; "less than a first window")]
-#[test_case("rfc", &["path.rtt=25ms", "flow.bytes=2MB", "rfc.cc.pacing.kind=window", "rfc.cc.pacing.avoidance_percent=100", "rfc.cc.pacing.slow_start_percent=100"], "pacing"; "a pacer no faster than the window")]
-#[test_case("rfc", &["path.rtt=100ms", "flow.bytes=60kB", "path.drop=50kB x5"], "recovery"; "a retransmission that is lost")]
-fn most_of_the_time_is_limited_by(arm: &str, set: &[&str], by: &str) {
+#[test_case("windows-2000", &["path.rtt=100ms", "flow.bytes=1MB"], Limit::Rwnd; "a window of 17 kB")]
+#[test_case("rfc", &["path.rtt=100ms", "flow.bytes=300kB"], Limit::Cwnd; "slow start")]
+#[test_case("rfc", &["path.rtt=100ms", "flow.bytes=10kB"], Limit::Application; "less than a first window")]
+#[test_case("rfc", &["path.rtt=25ms", "flow.bytes=2MB", "rfc.cc.pacing.kind=window", "rfc.cc.pacing.avoidance_percent=100", "rfc.cc.pacing.slow_start_percent=100"], Limit::Pacing; "a pacer no faster than the window")]
+#[test_case("rfc", &["path.rtt=100ms", "flow.bytes=60kB", "path.drop=50kB x5"], Limit::Recovery; "a retransmission that is lost")]
+fn most_of_the_time_is_limited_by(arm: &str, set: &[&str], by: Limit) {
     let summary = observe("wan", arm, set);
     assert!(percent(&summary, by) > 50.0, "{:?}", summary.limited);
 }
 
-#[test_case("longhaul", "path.drop=50kB x1", "fast_retransmit"; "one loss")]
-#[test_case("longhaul", "path.drop=50kB x1 + 60kB x1 + 70kB x1", "sack_retransmit"; "three in a flight")]
-#[test_case("longhaul", "path.drop=50kB x1", "limited_transmit"; "data that the first duplicates let out")]
-#[test_case("longhaul", "path.drop=last 1", "tail_probe"; "the last segment, with probes")]
-#[test_case("longhaul", "path.drop=last 1 x5", "timeout"; "the last segment, and its probes")]
-fn segments_leave_because_of(arm: &str, drop: &str, cause: &str) {
+#[test_case("longhaul", "path.drop=50kB x1", SendCause::FastRetransmit; "one loss")]
+#[test_case("longhaul", "path.drop=50kB x1 + 60kB x1 + 70kB x1", SendCause::SackRetransmit; "three in a flight")]
+#[test_case("longhaul", "path.drop=50kB x1", SendCause::LimitedTransmit; "data that the first duplicates let out")]
+#[test_case("longhaul", "path.drop=last 1", SendCause::TailProbe; "the last segment, with probes")]
+#[test_case("longhaul", "path.drop=last 1 x5", SendCause::Timeout; "the last segment, and its probes")]
+fn segments_leave_because_of(arm: &str, drop: &str, cause: SendCause) {
     let summary = observe("wan", arm, &["path.rtt=100ms", "flow.bytes=300kB", drop]);
     let sent = &summary.sent;
-    assert!(sent.get(cause).is_some_and(|count| count.segments > 0), "{sent:?}");
+    assert!(sent.get(&cause).is_some_and(|count| count.segments > 0), "{sent:?}");
 }

@@ -9,7 +9,7 @@
 //! Draws: two per packet (jitter, then choice), whether or not both are enabled, so that enabling one does not change the
 //! decisions of the other; none if neither is enabled.
 
-use crate::hop::{Hop, Moved, Offer, Packet};
+use crate::hop::{Hop, HopKind, Moved, Offer, Packet};
 use crate::reorder::ReorderSpec;
 use base::{Duration, Instant, Rng};
 
@@ -85,8 +85,8 @@ impl<P: Packet> Hop<P> for Delay {
         let jitter_reorders = matches!(self.jitter, Some(Jitter { kind: JitterKind::Reorder, .. }));
         jitter_reorders || self.reorder != ReorderSpec::None
     }
-    fn name(&self) -> &'static str {
-        "delay"
+    fn kind(&self) -> HopKind {
+        HopKind::Delay
     }
 }
 

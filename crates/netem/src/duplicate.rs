@@ -2,7 +2,7 @@
 //!
 //! Draws once per packet; a copy is not offered again, so a packet never becomes three.
 
-use crate::hop::{Hop, Offer, Packet};
+use crate::hop::{Hop, HopKind, Offer, Packet};
 use base::{Instant, Ratio, Rng};
 
 /// Duplicates packets with a fixed probability.
@@ -27,7 +27,7 @@ impl<P: Packet> Hop<P> for Duplicate {
             Offer::Forwards(now, packet)
         }
     }
-    fn name(&self) -> &'static str {
-        "duplicate"
+    fn kind(&self) -> HopKind {
+        HopKind::Duplicate
     }
 }

@@ -56,16 +56,6 @@ pub enum Moved {
     Early,
 }
 
-impl Moved {
-    /// Name for traces.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Late => "late",
-            Self::Early => "early",
-        }
-    }
-}
-
 /// Why the network dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropCause {
@@ -75,6 +65,35 @@ pub enum DropCause {
     Loss,
     /// An active queue manager chose it.
     Aqm,
+}
+
+/// What a hop does to packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HopKind {
+    /// Loses packets, at random or by a list.
+    Loss,
+    /// Loses packets at positions of the stream.
+    Drop,
+    /// Duplicates packets.
+    Duplicate,
+    /// Delays and reorders packets.
+    Delay,
+    /// A bottleneck with its queue.
+    Rate,
+}
+
+impl HopKind {
+    /// Returns the label of the random stream that a hop of this kind draws from. Frozen: under another label, a seed gives
+    /// another run.
+    pub(crate) const fn stream(self) -> &'static str {
+        match self {
+            Self::Loss => "loss",
+            Self::Drop => "drop",
+            Self::Duplicate => "duplicate",
+            Self::Delay => "delay",
+            Self::Rate => "rate",
+        }
+    }
 }
 
 /// One stage of a one-way path.
@@ -111,6 +130,6 @@ pub trait Hop<P: Packet>: Debug + Send {
     }
     /// Starts behind the waiting packets of a hop that this one replaces; call it before anything is offered.
     fn take_over(&mut self, _waiting: &[(Instant, u32)]) {}
-    /// Short name for traces: `loss`, `rate`, `delay`, …
-    fn name(&self) -> &'static str;
+    /// What it does to packets.
+    fn kind(&self) -> HopKind;
 }

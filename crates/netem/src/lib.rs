@@ -20,7 +20,7 @@ mod testing;
 
 pub use delay::{Delay, Jitter, JitterKind};
 pub use duplicate::Duplicate;
-pub use hop::{DropCause, Hop, Moved, Offer, Packet};
+pub use hop::{DropCause, Hop, HopKind, Moved, Offer, Packet};
 pub use loss::{Place, StreamLoss};
 pub use path::{Drops, Path, PathStats};
 pub use presets::{LossSpec, PathSpec};

@@ -8,7 +8,7 @@
 //! Time must not decrease between calls. Hops are offered times ahead of the caller's clock; each sees its own arrivals in order,
 //! and may rely on nothing more.
 
-use crate::hop::{DropCause, Hop, Moved, Offer, Packet};
+use crate::hop::{DropCause, Hop, HopKind, Moved, Offer, Packet};
 use crate::queue::timed::TimedQueue;
 use base::{Instant, Rng};
 
@@ -23,7 +23,7 @@ pub struct Path<P: Packet> {
     clock: Instant,
     stats: PathStats,
     /// How the last packet offered was reordered.
-    moved: Option<(&'static str, Moved)>,
+    moved: Option<(HopKind, Moved)>,
 }
 
 /// One hop and the path's state for it.
@@ -31,7 +31,7 @@ pub struct Path<P: Packet> {
 struct Stage<P: Packet> {
     hop: Box<dyn Hop<P>>,
     rng: Rng,
-    name: &'static str,
+    kind: HopKind,
     /// Packets on their way to this hop; only after one that reorders.
     door: Option<TimedQueue<P>>,
     /// The hop's own deadline, or the end of time.
@@ -86,19 +86,19 @@ impl Drops {
 impl<P: Packet> Path<P> {
     /// Creates a path through `hops` in this order.
     ///
-    /// Each hop draws from the fork of `rng` named after it (`loss`; a second one of that name is `loss#2`), so that adding or
+    /// Each hop draws from the fork of `rng` named after its kind (`loss`; that of a second one is `loss#2`), so that adding or
     /// removing a hop does not change the decisions of the others.
     pub fn new(hops: Vec<Box<dyn Hop<P>>>, rng: &Rng) -> Self {
         let mut stages: Vec<Stage<P>> = Vec::with_capacity(hops.len());
         for hop in hops {
-            let name = hop.name();
-            let rng = match stages.iter().filter(|stage| stage.name == name).count() {
-                0 => rng.fork(name),
-                earlier => rng.fork(&format!("{name}#{}", earlier + 1)),
+            let kind = hop.kind();
+            let rng = match stages.iter().filter(|stage| stage.kind == kind).count() {
+                0 => rng.fork(kind.stream()),
+                earlier => rng.fork(&format!("{}#{}", kind.stream(), earlier + 1)),
             };
             let behind_reordering = stages.last().is_some_and(|stage| stage.hop.reorders());
             let door = behind_reordering.then(TimedQueue::new);
-            stages.push(Stage { hop, rng, name, door, deadline: Instant::MAX });
+            stages.push(Stage { hop, rng, kind, door, deadline: Instant::MAX });
         }
         Self {
             stages,
@@ -110,11 +110,11 @@ impl<P: Packet> Path<P> {
         }
     }
 
-    /// Starts while packets of `old` still wait: a hop of this path with a namesake there continues behind its waiting packets,
+    /// Starts while packets of `old` still wait: a hop of this path with one of its kind there continues behind its waiting packets,
     /// at its own pace. Call it before anything is offered to this path, and after the last packet was offered to the other.
     pub fn take_over(&mut self, old: &mut Self) {
         for stage in &mut self.stages {
-            if let Some(other) = old.stages.iter_mut().find(|other| other.name == stage.name) {
+            if let Some(other) = old.stages.iter_mut().find(|other| other.kind == stage.kind) {
                 stage.hop.take_over(&other.hop.hand_over());
             }
         }
@@ -122,10 +122,10 @@ impl<P: Packet> Path<P> {
 
     /// Offers a packet at `now`, not earlier than any time this path received before.
     ///
-    /// `dropped` gets every packet that is found to be lost during the call, with the name of the hop and the cause, so that its
+    /// `dropped` gets every packet that is found to be lost during the call, with the kind of the hop and the cause, so that its
     /// storage can be reused and the drop traced.
     #[inline]
-    pub fn offer(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P, &'static str, DropCause)) {
+    pub fn offer(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P, HopKind, DropCause)) {
         self.set_clock(now);
         self.moved = None;
         self.stats.offered += 1;
@@ -134,7 +134,7 @@ impl<P: Packet> Path<P> {
     }
 
     /// Returns which hop reordered the last packet offered, if one did so at once.
-    pub fn moved(&self) -> Option<(&'static str, Moved)> {
+    pub fn moved(&self) -> Option<(HopKind, Moved)> {
         self.moved
     }
 
@@ -149,7 +149,7 @@ impl<P: Packet> Path<P> {
     ///
     /// Packets come out by time, and on equal times in the order in which they left their last hop.
     #[inline]
-    pub fn poll(&mut self, now: Instant, dropped: &mut impl FnMut(P, &'static str, DropCause)) -> Option<(Instant, P)> {
+    pub fn poll(&mut self, now: Instant, dropped: &mut impl FnMut(P, HopKind, DropCause)) -> Option<(Instant, P)> {
         self.set_clock(now);
         if self.next_event <= now {
             self.serve_events(now, dropped);
@@ -186,7 +186,7 @@ impl<P: Packet> Path<P> {
     #[inline]
     fn enter<F>(&mut self, mut index: usize, mut at: Instant, mut packet: P, dropped: &mut F)
     where
-        F: FnMut(P, &'static str, DropCause),
+        F: FnMut(P, HopKind, DropCause),
     {
         while let Some(stage) = self.stages.get_mut(index) {
             if let Some(door) = &mut stage.door {
@@ -207,7 +207,7 @@ impl<P: Packet> Path<P> {
     #[inline]
     fn through<F>(&mut self, index: usize, at: Instant, packet: P, dropped: &mut F) -> Option<(Instant, P)>
     where
-        F: FnMut(P, &'static str, DropCause),
+        F: FnMut(P, HopKind, DropCause),
     {
         while self.stages[index].deadline <= at {
             self.serve_deadline(index, dropped);
@@ -216,12 +216,12 @@ impl<P: Packet> Path<P> {
         match stage.hop.offer(at, packet, &mut stage.rng) {
             Offer::Forwards(exit, packet) => Some((exit, packet)),
             Offer::Moves(exit, packet, moved) => {
-                self.moved = Some((stage.name, moved));
+                self.moved = Some((stage.kind, moved));
                 Some((exit, packet))
             }
             Offer::Dropped(packet, cause) => {
                 self.stats.dropped.count(cause);
-                dropped(packet, stage.name, cause);
+                dropped(packet, stage.kind, cause);
                 None
             }
             Offer::Queued => {
@@ -240,14 +240,14 @@ impl<P: Packet> Path<P> {
     #[cold]
     fn serve_deadline<F>(&mut self, index: usize, dropped: &mut F)
     where
-        F: FnMut(P, &'static str, DropCause),
+        F: FnMut(P, HopKind, DropCause),
     {
         let at = self.stages[index].deadline;
         while let Some(packet) = self.stages[index].hop.poll(at) {
             self.enter(index + 1, at, packet, dropped);
         }
         self.renew_deadline(index);
-        assert!(self.stages[index].deadline > at, "hop {} is not done with its deadline", self.stages[index].name);
+        assert!(self.stages[index].deadline > at, "hop {:?} is not done with its deadline", self.stages[index].kind);
     }
 
     fn renew_deadline(&mut self, index: usize) {
@@ -261,7 +261,7 @@ impl<P: Packet> Path<P> {
     #[cold]
     fn serve_events<F>(&mut self, now: Instant, dropped: &mut F)
     where
-        F: FnMut(P, &'static str, DropCause),
+        F: FnMut(P, HopKind, DropCause),
     {
         loop {
             let events = self.stages.iter().map(Stage::next_event).enumerate();

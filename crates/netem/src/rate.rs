@@ -4,7 +4,7 @@
 //! here. The serialiser keeps the fraction of a nanosecond by which an exit time is rounded up, so that a busy link runs at
 //! exactly its rate over any number of packets; a single exit is late by less than a nanosecond, never early.
 
-use crate::hop::{DropCause, Hop, Offer, Packet};
+use crate::hop::{DropCause, Hop, HopKind, Offer, Packet};
 use crate::queue::droptail::{Buffer, DropTail};
 use base::{Instant, Rate, Rng};
 
@@ -50,8 +50,8 @@ impl<P: Packet> Hop<P> for Bottleneck {
             self.queue.push(exit, len);
         }
     }
-    fn name(&self) -> &'static str {
-        "rate"
+    fn kind(&self) -> HopKind {
+        HopKind::Rate
     }
 }
 

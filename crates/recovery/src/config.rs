@@ -197,6 +197,7 @@ pub fn build_reduction(config: &ReductionConfig) -> Box<dyn Reduction> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::detect::DetectorKind;
     use crate::sack::{BlockClass, BlockCx, RejectReason, SackBlock};
     use base::SeqNum;
     use test_case::test_case;
@@ -212,14 +213,14 @@ mod tests {
     //= specs/rfc8985.md#other-algorithms
     //= type=test
     //# The loss detection of RFC 6675 is not used beside RACK.
-    #[test_case(DetectorConfig::DupThresh(DupThreshConfig { dup_thresh: 3 }), "dup_thresh")]
-    #[test_case(DetectorConfig::default(), "rack")]
-    #[test_case(DetectorConfig::RackRing(Default::default()), "rack_ring")] // variant: rack_ring
-    fn each_tag_builds_its_detector_and_none_survives_a_peer_without_sack(config: DetectorConfig, name: &str) {
+    #[test_case(DetectorConfig::DupThresh(DupThreshConfig { dup_thresh: 3 }), DetectorKind::DupThresh)]
+    #[test_case(DetectorConfig::default(), DetectorKind::Rack)]
+    #[test_case(DetectorConfig::RackRing(Default::default()), DetectorKind::RackRing)] // variant: rack_ring
+    fn each_tag_builds_its_detector_and_none_survives_a_peer_without_sack(config: DetectorConfig, kind: DetectorKind) {
         let built = build_detector(&config);
-        assert_eq!(built.name(), name);
-        println!("{name}: {} B", built.state_size());
-        assert_eq!(build_detector_without_sack(&config).name(), "dup_thresh");
+        assert_eq!(built.kind(), kind);
+        println!("{kind:?}: {} B", built.state_size());
+        assert_eq!(build_detector_without_sack(&config).kind(), DetectorKind::DupThresh);
         assert!(RecoveryConfig { detector: config, ..RecoveryConfig::default() }.problems().is_empty());
     }
 

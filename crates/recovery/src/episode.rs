@@ -55,15 +55,6 @@ impl Episode {
             Self::Cwr { point } | Self::Recovery { point } | Self::Loss { point } => Some(point),
         }
     }
-    /// Name for traces.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Cwr { .. } => "cwr",
-            Self::Recovery { .. } => "recovery",
-            Self::Loss { .. } => "loss",
-        }
-    }
 }
 
 #[cfg(test)]
@@ -92,6 +83,5 @@ mod tests {
         ];
         assert_eq!(all.map(Episode::repairs), [false, false, true, true]);
         assert_eq!(all.map(Episode::of_losses), [Episode::Open, Episode::Open, all[2], all[3]]);
-        assert_eq!(all.map(Episode::name), ["open", "cwr", "recovery", "loss"]);
     }
 }

@@ -25,7 +25,7 @@ pub use config::{
     LostRetransmission, PrrBound, PrrConfig, RackConfig, RecoveryConfig, ReductionConfig, RttOf, build_block_check,
     build_detector, build_detector_without_sack, build_reduction,
 };
-pub use detect::{DetectCx, LossDetector, ReorderingWindow, Verdict};
+pub use detect::{DetectCx, DetectorKind, LossDetector, ReorderingWindow, Verdict};
 pub use episode::Episode;
 pub use reduction::{EpisodeEntry, RecoveryAck, Reduction};
 pub use scoreboard::{Arrival, Delivered, Mark, NewestDelivered, Scoreboard, SegmentId, SentSegment, Xmit};

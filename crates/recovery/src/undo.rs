@@ -90,17 +90,6 @@ pub enum Proof {
     Frto,
 }
 
-impl Proof {
-    /// Name for traces.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Dsack => "dsack",
-            Self::Eifel => "eifel",
-            Self::Frto => "frto",
-        }
-    }
-}
-
 /// Whether all retransmissions in doubt are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hope {

@@ -3,6 +3,7 @@
 
 use crate::model::{Run, Table};
 use std::collections::BTreeMap;
+use trace::{Limit, SendCause};
 use trace_io::Meta;
 use trace_io::summary::{Count, Dsacks, Limited, Summary};
 
@@ -36,7 +37,7 @@ impl Facts {
     fn list(&self, meta: &Meta, summary: &Summary, reo_wnd: &Table) -> Vec<(String, String)> {
         let took = if self.last_data > 0 { self.last_data } else { self.last_ack };
         let payload = self.acked.saturating_sub(1); // The SYN has a number, too.
-        let bytes = |counts: &BTreeMap<String, Count>| counts.values().map(|count| count.bytes).sum::<u64>();
+        let bytes = |counts: &BTreeMap<SendCause, Count>| counts.values().map(|count| count.bytes).sum::<u64>();
         let again = bytes(&summary.retransmitted) as f64 * 100.0 / (bytes(&summary.sent) as f64).max(1.0);
         let Dsacks { sent, recognised } = summary.dsacks;
         // One end knows what it recognised, a capture only what was sent.
@@ -127,23 +128,23 @@ fn about(meta: &Meta) -> String {
 }
 
 /// Returns the name of a cause that limits a sender; `None` for the time before there was anything to limit.
-pub fn limit_name(by: &str) -> Option<&'static str> {
+pub const fn limit_name(by: Limit) -> Option<&'static str> {
     Some(match by {
-        "cwnd" => "congestion window",
-        "rwnd" => "receive window",
-        "recovery" => "recovery",
-        "application" => "application",
-        "buffer" => "send buffer",
-        "pacing" => "pacing",
-        "undetermined" => "cwnd, path or pace",
-        _ => return None,
+        Limit::Cwnd => "congestion window",
+        Limit::Rwnd => "receive window",
+        Limit::Recovery => "recovery",
+        Limit::Application => "application",
+        Limit::Buffer => "send buffer",
+        Limit::Pacing => "pacing",
+        Limit::Undetermined => "cwnd, path or pace",
+        Limit::Nothing => return None,
     })
 }
 
 /// Causes with their share of the time, largest first.
 fn shares(limited: &Limited) -> Vec<(String, f64)> {
     let named = limited.shares.iter();
-    named.filter_map(|share| Some((limit_name(&share.by)?.to_owned(), share.percent / 100.0))).collect()
+    named.filter_map(|share| Some((limit_name(share.by)?.to_owned(), share.percent / 100.0))).collect()
 }
 
 fn verdict(shares: &[(String, f64)]) -> String {
@@ -183,9 +184,11 @@ mod tests {
 
     #[test]
     fn causes_have_names_and_the_largest_share_leads_the_verdict() {
-        let share = |by: &str, percent: f64| Share { by: by.to_owned(), ns: 1, percent };
-        let limited =
-            Limited { total_ns: 3, shares: vec![share("cwnd", 60.0), share("nothing", 30.0), share("rwnd", 10.0)] };
+        let share = |by, percent| Share { by, ns: 1, percent };
+        let limited = Limited {
+            total_ns: 3,
+            shares: vec![share(Limit::Cwnd, 60.0), share(Limit::Nothing, 30.0), share(Limit::Rwnd, 10.0)],
+        };
         let shares = shares(&limited);
         assert_eq!(shares, [("congestion window".to_owned(), 0.6), ("receive window".to_owned(), 0.1)]);
         assert_eq!(verdict(&shares), "Limited by congestion window for 60.0 % of the time, receive window for 10.0 %.");

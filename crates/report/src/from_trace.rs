@@ -8,7 +8,7 @@ use crate::model::Unit::{self, Bytes, Count, Micros, Rate, Seq, Text, Time};
 use crate::model::{Run, Table};
 use base::{Instant, SeqNum, SeqRange};
 use std::collections::BTreeMap;
-use trace::Observer;
+use trace::{BlockClass, Episode, EpisodeCause, Limit, Observer, SendCause, TimerKind};
 use trace_io::summary::Summarizer;
 use trace_io::{ConnId, Event, Record, Trace};
 
@@ -85,7 +85,7 @@ struct Collector {
     stream: Stream,
     tables: BTreeMap<&'static str, Table>,
     /// What limits the sender, and since when.
-    limit: Option<(&'static str, u64)>,
+    limit: Option<(Limit, u64)>,
     facts: Facts,
     summarizer: Summarizer,
 }
@@ -166,18 +166,18 @@ impl Collector {
         }
     }
 
-    fn sent(&mut self, seq: SeqNum, len: u32, cause: &'static str, copies: u8) {
+    fn sent(&mut self, seq: SeqNum, len: u32, cause: SendCause, copies: u8) {
         let (now, at) = (self.now, self.stream.place(seq));
         let end = self.stream.place(seq + len);
         let (kind, row) = match cause {
-            "fast_retransmit" => ("fast", Some("row/fast")),
-            "sack_retransmit" | "additional" => ("sack", Some("row/sack")),
-            "tail_probe" | "window_probe" | "keep_alive" => ("probe", None),
+            SendCause::FastRetransmit => ("fast", Some("row/fast")),
+            SendCause::SackRetransmit | SendCause::Additional => ("sack", Some("row/sack")),
+            SendCause::TailProbe | SendCause::WindowProbe | SendCause::KeepAlive => ("probe", None),
             _ if copies > 0 => ("timeout", Some("row/timeout")),
             _ => ("new", None),
         };
         let copies = u64::from(copies);
-        self.table("sent").push(now, [at.into(), end.into(), kind.into(), cause.into(), copies.into()]);
+        self.table("sent").push(now, [at.into(), end.into(), kind.into(), cause.name().into(), copies.into()]);
         if let Some(row) = row {
             self.table(row).push(now, [at.into(), u64::from(len).into(), copies.into()]);
         }
@@ -195,24 +195,24 @@ impl Collector {
         }
     }
 
-    fn block(&mut self, range: SeqRange, class: &'static str) {
+    fn block(&mut self, range: SeqRange, class: BlockClass) {
         let (now, [lo, hi]) = (self.now, self.stream.range(range));
         let table = match class {
-            "dsack" => "row/dsack",
-            "sack" => "sacks",
+            BlockClass::Dsack => "row/dsack",
+            BlockClass::Sack => "sacks",
             _ => return,
         };
         self.table(table).push(now, [lo.into(), hi.into()]);
     }
 
-    fn limited(&mut self, by: &'static str) {
+    fn limited(&mut self, by: Limit) {
         let now = self.now;
         if let Some((cause, since)) = self.limit.replace((by, now)) {
             self.spent(cause, since, now);
         }
     }
 
-    fn spent(&mut self, cause: &'static str, since: u64, until: u64) {
+    fn spent(&mut self, cause: Limit, since: u64, until: u64) {
         if let Some(name) = limit_name(cause)
             && until > since
         {
@@ -226,22 +226,25 @@ impl Collector {
         match *event {
             Event::HopReordered { hop, how, seq, len } => {
                 let seq = self.stream.place(seq);
-                self.table("row/reordered").push(now, [seq.into(), u64::from(len).into(), how.into(), hop.into()]);
+                self.table("row/reordered")
+                    .push(now, [seq.into(), u64::from(len).into(), how.name().into(), hop.name().into()]);
             }
             Event::HopDropped { hop, cause, seq, len } => {
                 let lo = self.stream.place(seq);
                 let hi = lo + u64::from(len);
-                self.table("drops").push(now, [lo.into(), hi.into(), hop.into(), cause.into()]);
+                self.table("drops").push(now, [lo.into(), hi.into(), hop.name().into(), cause.name().into()]);
             }
-            Event::EpisodeChanged { to: "recovery", cause, point, .. } if cause != "dup_thresh" => {
+            Event::EpisodeChanged { to: Episode::Recovery, cause, point, .. } if cause != EpisodeCause::DupThresh => {
                 let point = point.map_or(0, |point| self.stream.place(point));
-                self.table("row/early").push(now, [cause.into(), point.into()]);
+                self.table("row/early").push(now, [cause.name().into(), point.into()]);
             }
-            Event::TimerFired { kind: "retransmit" } => self.table("row/expire").push(now, ["retransmit".into()]),
+            Event::TimerFired { kind: kind @ TimerKind::Retransmit } => {
+                self.table("row/expire").push(now, [kind.name().into()]);
+            }
             Event::SegmentLost { range, sent_at, retransmits, by } => {
                 let [lo, hi] = self.stream.range(range);
                 let ago = at.since(sent_at).as_micros();
-                let cells = [lo.into(), hi.into(), by.into(), u64::from(retransmits).into(), ago.into()];
+                let cells = [lo.into(), hi.into(), by.name().into(), u64::from(retransmits).into(), ago.into()];
                 self.table("row/lost").push(now, cells);
             }
             Event::ReorderingSeen { extent, max_extent, fack, end } => {

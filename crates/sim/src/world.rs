@@ -16,7 +16,7 @@ use crate::scenario::{Scenario, Until};
 use crate::topology::Topology;
 use base::{Bytes, Instant, SeqNum};
 use core::cell::RefCell;
-use netem::{DropCause, Moved, Packet};
+use netem::{DropCause, HopKind, Moved, Packet};
 use tcp::{Sent, StackCx};
 use trace::{ConnId, Event, Observer};
 
@@ -38,7 +38,7 @@ fn run_in<O: Observer>(topology: Topology, scenario: &Scenario, observer: &mut O
 /// A packet that the network lost, kept until the observer can receive the report.
 struct Lost {
     link: usize,
-    hop: &'static str,
+    hop: HopKind,
     cause: DropCause,
     packet: Parcel,
 }
@@ -48,7 +48,7 @@ struct Entered {
     link: usize,
     /// Bytes in the link's queues after that.
     backlog: u64,
-    moved: Option<(&'static str, Moved)>,
+    moved: Option<(HopKind, Moved)>,
     tag: Tag,
 }
 
@@ -246,7 +246,8 @@ impl<'a, O: Observer> World<'a, O> {
                 self.observer.record(self.now, global(sender, conn), Event::HopQueued { backlog });
             }
             if let Some((hop, moved)) = moved {
-                let event = Event::HopReordered { hop, how: moved.name(), seq: tag.seq, len: tag.len };
+                let event =
+                    Event::HopReordered { hop: hop_label(hop), how: moved_label(moved), seq: tag.seq, len: tag.len };
                 self.observer.record(self.now, global(sender, conn), event);
             }
         }
@@ -258,7 +259,7 @@ impl<'a, O: Observer> World<'a, O> {
             let sender = self.topology.links[link].from;
             let conn = self.topology.nodes[sender].conn_id_between(packet.ports()).unwrap_or(ConnId(0));
             let (seq, len) = (packet.seq(), packet.wire_len() as Bytes);
-            let event = Event::HopDropped { hop, cause: cause_name(cause), seq, len };
+            let event = Event::HopDropped { hop: hop_label(hop), cause: cause_label(cause), seq, len };
             self.observer.record(self.now, global(sender, conn), event);
             self.pool.put_back(packet);
         }
@@ -296,11 +297,30 @@ fn discard<O: Observer>(pool: &mut PacketPool, lost: &mut Vec<Lost>, packet: Los
     }
 }
 
-const fn cause_name(cause: DropCause) -> &'static str {
+// netem does not see trace, so the labels of its events are found here.
+
+const fn hop_label(kind: HopKind) -> trace::Hop {
+    match kind {
+        HopKind::Loss => trace::Hop::Loss,
+        HopKind::Drop => trace::Hop::Drop,
+        HopKind::Duplicate => trace::Hop::Duplicate,
+        HopKind::Delay => trace::Hop::Delay,
+        HopKind::Rate => trace::Hop::Rate,
+    }
+}
+
+const fn moved_label(moved: Moved) -> trace::Moved {
+    match moved {
+        Moved::Late => trace::Moved::Late,
+        Moved::Early => trace::Moved::Early,
+    }
+}
+
+const fn cause_label(cause: DropCause) -> trace::DropCause {
     match cause {
-        DropCause::Tail => "tail",
-        DropCause::Loss => "loss",
-        DropCause::Aqm => "aqm",
+        DropCause::Tail => trace::DropCause::Tail,
+        DropCause::Loss => trace::DropCause::Loss,
+        DropCause::Aqm => trace::DropCause::Aqm,
     }
 }
 

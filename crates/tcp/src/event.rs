@@ -1,6 +1,7 @@
 //! Events of an endpoint for its application, and the fate of an arriving segment.
 
 use core::fmt;
+pub use trace::DropReason;
 
 /// An event that the application may want to handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,47 +92,6 @@ pub enum Disposition {
     Challenge(DropReason),
     /// Not processed.
     Dropped(DropReason),
-}
-
-/// Why a segment was not processed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DropReason {
-    /// Outside the receive window (RFC 9293 §3.10.7.4, first).
-    OutOfWindow,
-    /// Its timestamp is older than the last one accepted (PAWS, RFC 7323 §5).
-    OldTimestamp,
-    /// A SYN in a synchronized state (RFC 5961 §4).
-    UnexpectedSyn,
-    /// A reset whose sequence number is in the window but not the next (RFC 5961 §3).
-    InexactReset,
-    /// The ACK bit is missing where it is required.
-    NoAck,
-    /// An acknowledgement of data never sent, or too old (RFC 5961 §5).
-    BadAck,
-    /// The connection is closed.
-    Closed,
-    /// It would exceed the limit of out-of-order blocks. Its acknowledgement counted; its bytes are not stored, so they are not
-    /// selectively acknowledged either (RFC 2018 §4), and an ACK says so at once.
-    ReassemblyLimit,
-}
-
-impl DropReason {
-    /// Number of reasons, for counters.
-    pub const COUNT: usize = 8;
-
-    /// Returns the reason as a word for traces and counters.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::OutOfWindow => "out_of_window",
-            Self::OldTimestamp => "old_timestamp",
-            Self::UnexpectedSyn => "unexpected_syn",
-            Self::InexactReset => "inexact_reset",
-            Self::NoAck => "no_ack",
-            Self::BadAck => "bad_ack",
-            Self::Closed => "closed",
-            Self::ReassemblyLimit => "reassembly_limit",
-        }
-    }
 }
 
 /// Result of a read.

@@ -4,55 +4,17 @@
 //! its own slot. `timeout.rs` stops an expired timer before handling it, hence a spurious call is a no-op.
 
 use base::{Duration, Instant};
+pub use trace::TimerKind;
 
-/// A timer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimerKind {
-    /// The oldest outstanding data, or a SYN, was not acknowledged in time. Armed by `timeout.rs`. Shares the loss slot.
-    Retransmit,
-    /// A segment becomes overdue for the loss detector. Armed by `timeout.rs`. Shares the loss slot.
-    Reorder,
-    /// No ACK arrived from a flight for about two round trips. Armed by `timeout.rs`. Shares the loss slot.
-    TailProbe,
-    /// The peer's window is closed, or the silly-window rules hold the last bytes back. Armed by `timeout.rs`. Shares the
-    /// loss slot.
-    Persist,
-    /// An acknowledgement was delayed for its maximum time. Armed by `input.rs`.
-    DelayedAck,
-    /// Nothing was heard for long. Armed by `timeout.rs`. Shares the slot of the closing states, which come after it.
-    KeepAlive,
-    /// The peer did not close its direction. Armed by `mod.rs`.
-    FinWait2,
-    /// Twice the maximum segment lifetime is over. Armed by `mod.rs`.
-    TimeWait,
-    /// The pacer releases the next segment. Armed by `output.rs`.
-    Pace,
-}
-
-impl TimerKind {
-    /// Name for traces.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Retransmit => "retransmit",
-            Self::Reorder => "reorder",
-            Self::TailProbe => "tail_probe",
-            Self::Persist => "persist",
-            Self::DelayedAck => "delayed_ack",
-            Self::KeepAlive => "keep_alive",
-            Self::FinWait2 => "fin_wait_2",
-            Self::TimeWait => "time_wait",
-            Self::Pace => "pace",
-        }
-    }
-    //= specs/rfc8985.md#timers
-    //# The reordering, probe, retransmission and zero-window timers exclude each other.
-    const fn slot(self) -> usize {
-        match self {
-            Self::Retransmit | Self::Reorder | Self::TailProbe | Self::Persist => 0,
-            Self::DelayedAck => 1,
-            Self::KeepAlive | Self::FinWait2 | Self::TimeWait => 2,
-            Self::Pace => 3,
-        }
+//= specs/rfc8985.md#timers
+//# The reordering, probe, retransmission and zero-window timers exclude each other.
+/// Returns the slot of a timer. The closing states, which come after keep-alive, share its slot.
+const fn slot(kind: TimerKind) -> usize {
+    match kind {
+        TimerKind::Retransmit | TimerKind::Reorder | TimerKind::TailProbe | TimerKind::Persist => 0,
+        TimerKind::DelayedAck => 1,
+        TimerKind::KeepAlive | TimerKind::FinWait2 | TimerKind::TimeWait => 2,
+        TimerKind::Pace => 3,
     }
 }
 
@@ -77,14 +39,14 @@ impl TimerTable {
     #[inline]
     pub fn arm(&mut self, kind: TimerKind, at: Instant, granularity: Duration) -> Instant {
         let at = if granularity.is_zero() { at } else { at.round_up_to(granularity) };
-        self.at[kind.slot()] = at;
-        self.kind[kind.slot()] = kind;
+        self.at[slot(kind)] = at;
+        self.kind[slot(kind)] = kind;
         at
     }
     /// Stops any timer in the slot of `kind`.
     #[inline]
     pub fn stop(&mut self, kind: TimerKind) {
-        self.at[kind.slot()] = Instant::MAX;
+        self.at[slot(kind)] = Instant::MAX;
     }
     /// Stops all.
     pub fn stop_all(&mut self) {
@@ -93,7 +55,7 @@ impl TimerTable {
     /// Returns when `kind` fires, if it is armed.
     #[inline]
     pub fn deadline(&self, kind: TimerKind) -> Option<Instant> {
-        let slot = kind.slot();
+        let slot = slot(kind);
         (self.at[slot] != Instant::MAX && self.kind[slot] == kind).then_some(self.at[slot])
     }
     /// The earliest deadline.
@@ -119,17 +81,6 @@ mod tests {
     use proptest::prelude::*;
 
     const EXACT: Duration = Duration::ZERO;
-    const KINDS: [TimerKind; 9] = [
-        TimerKind::Retransmit,
-        TimerKind::Reorder,
-        TimerKind::TailProbe,
-        TimerKind::Persist,
-        TimerKind::DelayedAck,
-        TimerKind::KeepAlive,
-        TimerKind::FinWait2,
-        TimerKind::TimeWait,
-        TimerKind::Pace,
-    ];
 
     //= specs/rfc8985.md#timers
     //= type=test
@@ -163,19 +114,19 @@ mod tests {
             let mut table = TimerTable::new();
             let mut model: Vec<(TimerKind, u64)> = Vec::new();
             for (kind, at, op) in ops {
-                let kind = KINDS[kind];
+                let kind = TimerKind::ALL[kind];
                 match op {
                     0 => {
-                        model.retain(|(k, _)| k.slot() != kind.slot());
+                        model.retain(|(k, _)| slot(*k) != slot(kind));
                         model.push((kind, at));
                         table.arm(kind, Instant::from_nanos(at), EXACT);
                     }
                     1 => {
-                        model.retain(|(k, _)| k.slot() != kind.slot());
+                        model.retain(|(k, _)| slot(*k) != slot(kind));
                         table.stop(kind);
                     }
                     _ => {
-                        model.sort_by_key(|(k, t)| (*t, k.slot()));
+                        model.sort_by_key(|(k, t)| (*t, slot(*k)));
                         let due = model.first().copied().filter(|(_, t)| *t <= at);
                         if due.is_some() { model.remove(0); }
                         prop_assert_eq!(table.take_due(Instant::from_nanos(at)), due.map(|(k, _)| k));

@@ -8,6 +8,7 @@ use gungraun::{Callgrind, LibraryBenchmarkConfig, library_benchmark, library_ben
 use pcap_file::DataLink;
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use std::net::Ipv4Addr;
+use trace::{FlagLetters, Phase, SendCause};
 use trace_io::capture::{Analysis, analyze};
 use trace_io::table::TableWriter;
 use trace_io::{ConnId, Event, Meta, Record};
@@ -27,10 +28,10 @@ fn records(count: u32) -> Vec<Record> {
         let sent = |seq: u32| Event::SegmentSent {
             seq: SeqNum(seq),
             len: PAYLOAD,
-            flags: "A",
+            flags: FlagLetters::Ack,
             ack: Some(SeqNum(1)),
             window: 65_535,
-            cause: "new",
+            cause: SendCause::New,
             retransmit: 0,
             blocks: 0,
             dsack: None,
@@ -47,7 +48,7 @@ fn records(count: u32) -> Vec<Record> {
                 cwnd: 42 * PAYLOAD + round,
             },
             1 => Event::CcSnapshot {
-                phase: "avoidance",
+                phase: Phase::Cubic,
                 cwnd: 42 * PAYLOAD + round,
                 ssthresh: 42 * PAYLOAD,
                 pipe: 40 * PAYLOAD,

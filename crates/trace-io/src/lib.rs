@@ -14,7 +14,6 @@ pub mod qlog;
 pub mod recorder;
 pub mod summary;
 pub mod table;
-mod words;
 
 pub use meta::{End, Meta, Network};
 pub use trace::{ConnId, Event, VERSION, VOCABULARY};

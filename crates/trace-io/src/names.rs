@@ -280,7 +280,7 @@ pub fn qlog_field(event: &str, field: &'static str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trace::VOCABULARY;
+    use trace::{FieldInfo, VOCABULARY};
 
     #[test]
     fn every_event_has_its_line_and_every_line_names_fields_that_are() {
@@ -290,6 +290,10 @@ mod tests {
             let known = |field: &str| info.fields.iter().any(|known| known.name == field);
             for task in names.etw {
                 assert!(task.fields.iter().all(|(field, _)| known(field)), "{}: {}", info.name, task.name);
+                for (field, label) in task.when.split(", ").filter_map(|condition| condition.split_once('=')) {
+                    let has_label = |known: &FieldInfo| known.name == field && known.names.contains(&label);
+                    assert!(info.fields.iter().any(has_label), "{}: {field}={label}", info.name);
+                }
             }
         }
         for (event, field, _) in QLOG_FIELDS {

@@ -101,7 +101,7 @@ fn data(record: &Record) -> Map<String, Json> {
     data
 }
 
-fn json_of(value: Value) -> Option<Json> {
+fn json_of(value: Value<'_>) -> Option<Json> {
     let ms = |nanos: u64| Json::from(nanos as f64 / 1e6);
     Some(match value {
         Value::Number(number) => number.into(),
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::End;
     use base::Duration;
-    use trace::{ConnId, Event};
+    use trace::{ConnId, Event, Phase, TimerKind};
 
     /// The JSON texts of a file.
     fn texts(records: &[Record]) -> Vec<Json> {
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn a_header_comes_first_and_every_event_behind_its_separator() {
         let at = Instant::from_nanos(1_500_000);
-        let armed = Event::TimerArmed { kind: "retransmit", fires_at: at + Duration::from_millis(200) };
+        let armed = Event::TimerArmed { kind: TimerKind::Retransmit, fires_at: at + Duration::from_millis(200) };
         let ms = Duration::from_millis;
         let rtt = Event::RttUpdated { sample: ms(1), srtt: ms(2), rttvar: ms(3), rto: ms(4), min_rtt: ms(5) };
         let records = [(0, armed), (7, rtt)].map(|(conn, event)| Record { at, conn: ConnId(conn), event });
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn what_is_absent_is_left_out() {
-        let event = Event::CcSnapshot { phase: "cubic", cwnd: 1, ssthresh: 2, pipe: 3, snd_wnd: 4, pacing: None };
+        let event = Event::CcSnapshot { phase: Phase::Cubic, cwnd: 1, ssthresh: 2, pipe: 3, snd_wnd: 4, pacing: None };
         let texts = texts(&[Record { at: Instant::ZERO, conn: ConnId(0), event }]);
         let data =
             json!({ "phase": "cubic", "congestion_window": 1, "ssthresh": 2, "bytes_in_flight": 3, "snd_wnd": 4 });

@@ -1,21 +1,24 @@
 //! What a run comes to: totals of one connection, and what limited its sender for how long.
 
 use base::{Duration, Instant};
-use serde::{Deserialize, Serialize};
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
-use trace::{ConnId, Event, Observer};
+use std::fmt::Display;
+use trace::{ConnId, DropCause, Episode, Event, Limit, Moved, Observer, SendCause, State};
 
 /// Totals of a transfer, as its two ends saw it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
     /// From the first SYN to the last event, nanoseconds.
     pub observed_ns: u64,
     /// From the first SYN until the sender's connection was open, nanoseconds.
     pub handshake_ns: u64,
     /// What the sender sent, by what made it leave: see `cause` of `SegmentSent`.
-    pub sent: BTreeMap<String, Count>,
+    #[serde(serialize_with = "by_name")]
+    pub sent: BTreeMap<SendCause, Count>,
     /// Of these, what was sent for a second time or more, by the same.
-    pub retransmitted: BTreeMap<String, Count>,
+    #[serde(serialize_with = "by_name")]
+    pub retransmitted: BTreeMap<SendCause, Count>,
     /// Retransmission timeouts with data outstanding.
     pub timeouts: u64,
     /// Recoveries that began without one.
@@ -41,7 +44,7 @@ pub struct Summary {
 }
 
 /// Segments and their bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Count {
     /// How many.
     pub segments: u64,
@@ -50,7 +53,7 @@ pub struct Count {
 }
 
 /// Times in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Spread {
     /// How many there are.
     pub samples: u64,
@@ -63,7 +66,7 @@ pub struct Spread {
 }
 
 /// Duplicate reports on their way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Dsacks {
     /// Left the receiver.
     pub sent: u64,
@@ -72,18 +75,20 @@ pub struct Dsacks {
 }
 
 /// The fate of packets in an emulated network.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct NetworkCounts {
     /// Dropped, by cause.
-    pub dropped: BTreeMap<String, u64>,
+    #[serde(serialize_with = "by_name")]
+    pub dropped: BTreeMap<DropCause, u64>,
     /// Reordered packets, by direction.
-    pub reordered: BTreeMap<String, u64>,
+    #[serde(serialize_with = "by_name")]
+    pub reordered: BTreeMap<Moved, u64>,
     /// Peak number of waiting bytes.
     pub max_backlog: u64,
 }
 
 /// What limited the sender from the opening of its connection until its last byte was acknowledged.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Limited {
     /// That time, nanoseconds.
     pub total_ns: u64,
@@ -92,14 +97,25 @@ pub struct Limited {
 }
 
 /// A part of the time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Share {
     /// See `by` of `Limited`.
-    pub by: String,
+    #[serde(serialize_with = "name")]
+    pub by: Limit,
     /// Nanoseconds.
     pub ns: u64,
     /// In per cent of the whole.
     pub percent: f64,
+}
+
+/// Writes a label by its name.
+fn name<S: Serializer>(label: &impl Display, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(label)
+}
+
+/// Writes values under the names of their labels.
+fn by_name<S: Serializer>(values: &BTreeMap<impl Display, impl Serialize>, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(values.iter().map(|(label, value)| (label.to_string(), value)))
 }
 
 /// Observes a run and computes totals.
@@ -112,10 +128,10 @@ pub struct Summarizer {
     last: Instant,
     opened: Option<Instant>,
     /// What limits the sender, and since when.
-    limit: Option<(&'static str, Instant)>,
+    limit: Option<(Limit, Instant)>,
     /// Time by limit up to the last acknowledgement of new data, and since then.
-    settled: BTreeMap<&'static str, Duration>,
-    unsettled: Vec<(&'static str, Duration)>,
+    settled: BTreeMap<Limit, Duration>,
+    unsettled: Vec<(Limit, Duration)>,
     sent: Causes,
     again: Causes,
     /// Samples by microsecond.
@@ -123,7 +139,7 @@ pub struct Summarizer {
 }
 
 /// A short list, so that a linear search is fast.
-type Causes = Vec<(&'static str, Count)>;
+type Causes = Vec<(SendCause, Count)>;
 
 impl Summarizer {
     /// For a transfer between two ends.
@@ -149,8 +165,8 @@ impl Summarizer {
         let began = self.began.unwrap_or(self.last);
         self.summary.observed_ns = self.last.since(began).as_nanos();
         self.summary.handshake_ns = self.opened.map_or(0, |opened| opened.since(began).as_nanos());
-        let owned = |causes: Causes| causes.into_iter().map(|(cause, count)| (cause.to_owned(), count)).collect();
-        (self.summary.sent, self.summary.retransmitted) = (owned(self.sent), owned(self.again));
+        self.summary.sent = self.sent.into_iter().collect();
+        self.summary.retransmitted = self.again.into_iter().collect();
         if let Some(rtt) = &mut self.summary.rtt {
             rtt.median_ns = median_us(&self.rtts) * 1_000;
             rtt.median_ns = rtt.median_ns.clamp(rtt.min_ns, rtt.max_ns);
@@ -162,9 +178,9 @@ impl Summarizer {
     fn of_sender(&mut self, at: Instant, event: &Event) {
         let summary = &mut self.summary;
         match *event {
-            Event::StateChanged { to: "ESTABLISHED", .. } => {
+            Event::StateChanged { to: State::Established, .. } => {
                 self.opened.get_or_insert(at);
-                self.limit.get_or_insert(("nothing", at));
+                self.limit.get_or_insert((Limit::Nothing, at));
             }
             Event::SegmentSent { len, cause, retransmit, .. } => {
                 count(&mut self.sent, cause, len);
@@ -174,8 +190,8 @@ impl Summarizer {
             }
             Event::SackReceived { dsacks, .. } => summary.dsacks.recognised += u64::from(dsacks),
             Event::EpisodeChanged { to, .. } => {
-                summary.recoveries += u64::from(to == "recovery");
-                summary.timeouts += u64::from(to == "loss");
+                summary.recoveries += u64::from(to == Episode::Recovery);
+                summary.timeouts += u64::from(to == Episode::Loss);
             }
             Event::Undone { .. } => summary.undone += 1,
             Event::SegmentLost { retransmits, .. } => {
@@ -188,8 +204,8 @@ impl Summarizer {
                 summary.reordering_extent = max_extent.into();
             }
             Event::HopQueued { backlog } => summary.network.max_backlog = summary.network.max_backlog.max(backlog),
-            Event::HopDropped { cause, .. } => *summary.network.dropped.entry(cause.to_owned()).or_default() += 1,
-            Event::HopReordered { how, .. } => *summary.network.reordered.entry(how.to_owned()).or_default() += 1,
+            Event::HopDropped { cause, .. } => *summary.network.dropped.entry(cause).or_default() += 1,
+            Event::HopReordered { how, .. } => *summary.network.reordered.entry(how).or_default() += 1,
             Event::Limited { by } => self.on_limit(at, by),
             Event::AckProcessed { acked: 1.., .. } => self.settle(at),
             _ => {}
@@ -204,7 +220,7 @@ impl Summarizer {
         *self.rtts.entry(ns / 1_000).or_default() += 1;
     }
 
-    fn on_limit(&mut self, at: Instant, by: &'static str) {
+    fn on_limit(&mut self, at: Instant, by: Limit) {
         if let Some((limit, since)) = self.limit {
             self.unsettled.push((limit, at.since(since)));
         }
@@ -221,7 +237,7 @@ impl Summarizer {
     }
 }
 
-fn count(causes: &mut Causes, cause: &'static str, bytes: u32) {
+fn count(causes: &mut Causes, cause: SendCause, bytes: u32) {
     let known = causes.iter().position(|(known, _)| *known == cause);
     let at = known.unwrap_or_else(|| {
         causes.push((cause, Count::default()));
@@ -241,12 +257,12 @@ fn median_us(samples: &BTreeMap<u64, u64>) -> u64 {
     found.map_or(0, |(us, _)| *us)
 }
 
-fn limited(spent: &BTreeMap<&'static str, Duration>) -> Limited {
+fn limited(spent: &BTreeMap<Limit, Duration>) -> Limited {
     let total_ns: u64 = spent.values().map(|span| span.as_nanos()).sum();
     let of = |span: Duration| span.as_nanos() as f64 * 100.0 / total_ns as f64;
     let spent = spent.iter().filter(|(_, span)| !span.is_zero());
     let mut shares: Vec<Share> =
-        spent.map(|(by, span)| Share { by: (*by).to_owned(), ns: span.as_nanos(), percent: of(*span) }).collect();
+        spent.map(|(by, span)| Share { by: *by, ns: span.as_nanos(), percent: of(*span) }).collect();
     shares.sort_by_key(|share| core::cmp::Reverse(share.ns));
     Limited { total_ns, shares }
 }

@@ -35,7 +35,7 @@ impl Digest {
     }
 
     #[inline]
-    fn value(&mut self, value: Value) {
+    fn value(&mut self, value: Value<'_>) {
         let range = |SeqRange { start, end }: SeqRange| u64::from(start.0) << 32 | u64::from(end.0);
         self.word(match value {
             Value::Number(number) => number,
@@ -78,6 +78,7 @@ impl Observer for Digest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::TimerKind;
 
     fn of(feed: impl FnOnce(&mut Digest)) -> u64 {
         let mut digest = Digest::default();
@@ -89,9 +90,10 @@ mod tests {
     fn what_a_thing_is_called_is_not_seen_and_what_happens_is() {
         let at = Instant::from_nanos(5);
         let fired = |at, conn, kind| of(|digest| digest.record(at, ConnId(conn), Event::TimerFired { kind }));
-        assert_eq!(fired(at, 1, "retransmit"), fired(at, 1, "rtx"));
-        assert_ne!(fired(at, 1, "retransmit"), fired(at, 2, "retransmit"));
-        assert_ne!(fired(at, 1, "retransmit"), fired(Instant::from_nanos(6), 1, "retransmit"));
+        let (one, other) = (TimerKind::Retransmit, TimerKind::Pace);
+        assert_eq!(fired(at, 1, one), fired(at, 1, other));
+        assert_ne!(fired(at, 1, one), fired(at, 2, one));
+        assert_ne!(fired(at, 1, one), fired(Instant::from_nanos(6), 1, one));
         let bytes = |bytes| of(|digest| digest.record(at, ConnId(1), Event::ReceiveBuffer { bytes }));
         assert_ne!(bytes(1), bytes(2));
     }

@@ -1,5 +1,9 @@
 //! The events. Their canonical text, their values with names and the conversion back are generated from the list.
 
+use crate::labels::{
+    BlockClass, Detector, DropCause, DropReason, Episode, EpisodeCause, ExitCause, FlagLetters, Hop, Limit, Moved,
+    Phase, Proof, SendCause, State, TimerKind,
+};
 use crate::schema::{EventInfo, Field, FieldInfo, Kind, Value};
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use core::fmt;
@@ -27,6 +31,7 @@ macro_rules! events {
                 name: stringify!($field),
                 kind: <$type as Field>::KIND,
                 optional: <$type as Field>::OPTIONAL,
+                names: <$type as Field>::NAMES,
                 doc: concat!($($fdoc),*),
             }),*],
         }),*];
@@ -51,7 +56,7 @@ macro_rules! events {
 
             /// Returns the event at this place of the vocabulary with these values, requested in the order of the fields; `None`
             /// if a value does not fit its field, or the place does not exist.
-            pub fn from_values(place: usize, mut ask: impl FnMut(&'static FieldInfo) -> Value) -> Option<Self> {
+            pub fn from_values<'w>(place: usize, mut ask: impl FnMut(&'static FieldInfo) -> Value<'w>) -> Option<Self> {
                 let mut fields = VOCABULARY.get(place)?.fields.iter();
                 $(if place == Place::$name as usize {
                     return Some(Self::$name { $($field: Field::from_value(ask(fields.next()?))?),* });
@@ -73,12 +78,12 @@ impl Event {
 pub trait Listener {
     /// Receives the next value: the field's kind, whether it is optional, and the value. The first two are constants at every
     /// call, so a listener that needs speed is inlined.
-    fn hear(&mut self, kind: Kind, optional: bool, value: Value);
+    fn hear(&mut self, kind: Kind, optional: bool, value: Value<'static>);
 }
 
-impl<F: FnMut(Value)> Listener for F {
+impl<F: FnMut(Value<'static>)> Listener for F {
     #[inline]
-    fn hear(&mut self, _kind: Kind, _optional: bool, value: Value) {
+    fn hear(&mut self, _kind: Kind, _optional: bool, value: Value<'static>) {
         self(value);
     }
 }
@@ -103,16 +108,16 @@ impl fmt::Display for Event {
 events! {
     /// The connection changed its RFC 9293 state.
     StateChanged { /// From.
-        from: &'static str, /// To.
-        to: &'static str }
+        from: State, /// To.
+        to: State }
     /// A segment left the endpoint.
     SegmentSent { /// First sequence number.
         seq: SeqNum, /// Sequence numbers occupied, FIN included.
         len: Bytes, /// Flags as letters, e.g. `PA`.
-        flags: &'static str, /// Acknowledgement number, if any.
+        flags: FlagLetters, /// Acknowledgement number, if any.
         ack: Option<SeqNum>, /// Window as advertised, bytes.
         window: Bytes, /// What made it leave: `new`; `limited_transmit`, new data that only a selective or duplicate acknowledgement made room for; `fast_retransmit`, the first retransmission of a recovery; `sack_retransmit`, the others; `additional`, a hole that nothing marks lost; `timeout`; `tail_probe`; `frto`, new data instead of retransmissions; `window_probe`; `mtu_probe`; `keep_alive`; `syn`; `ack`; `reset`.
-        cause: &'static str, /// Times this range was sent before.
+        cause: SendCause, /// Times this range was sent before.
         retransmit: u8, /// Number of SACK blocks carried.
         blocks: u8, /// Duplicate range that it reports.
         dsack: Option<SeqRange> }
@@ -120,14 +125,14 @@ events! {
     SegmentReceived { /// First sequence number.
         seq: SeqNum, /// Payload bytes.
         len: Bytes, /// Flags as letters.
-        flags: &'static str, /// Acknowledgement number, if any.
+        flags: FlagLetters, /// Acknowledgement number, if any.
         ack: Option<SeqNum>, /// Window after scaling, bytes.
         window: Bytes, /// Number of SACK blocks carried.
         blocks: u8 }
     /// A SACK block arrived, in the order of the option.
     BlockReceived { /// As it stands in the option.
         range: SeqRange, /// What it is taken for: `sack`, `dsack`, or why it is refused: `empty`, `beyond_sent`, `below_ack`, `stale`, `too_old`.
-        class: &'static str }
+        class: BlockClass }
     /// An acknowledgement with SACK blocks is done with.
     SackReceived { /// Cumulative acknowledgement.
         ack: SeqNum, /// First byte not acknowledged, afterwards.
@@ -162,7 +167,7 @@ events! {
         range: SeqRange, /// When it was sent for the last time.
         sent_at: Instant, /// Times it had been retransmitted.
         retransmits: u8, /// The detector.
-        by: &'static str }
+        by: Detector }
     /// Something that was never sent again was delivered behind something sent after it.
     ReorderingSeen { /// Bytes by which it was overtaken.
         extent: Bytes, /// The largest extent so far.
@@ -171,28 +176,28 @@ events! {
         end: SeqNum }
     /// A timer was set.
     TimerArmed { /// Which.
-        kind: &'static str, /// When it fires.
+        kind: TimerKind, /// When it fires.
         fires_at: Instant }
     /// A timer fired.
     TimerFired { /// Which.
-        kind: &'static str }
+        kind: TimerKind }
     /// A recovery episode began or ended.
     EpisodeChanged { /// From.
-        from: &'static str, /// To.
-        to: &'static str, /// Why.
-        cause: &'static str, /// The recovery point, if inside an episode.
+        from: Episode, /// To.
+        to: Episode, /// Why.
+        cause: EpisodeCause, /// The recovery point, if inside an episode.
         point: Option<SeqNum> }
     /// A tail loss probe was answered.
     ProbeAnswered { /// Whether it repaired a loss.
         repaired: bool }
     /// An episode was proven spurious, and its reduction undone.
     Undone { /// By what: `dsack`, `eifel` or `frto`.
-        proof: &'static str, /// Congestion window afterwards.
+        proof: Proof, /// Congestion window afterwards.
         cwnd: Bytes, /// Slow-start threshold afterwards.
         ssthresh: Bytes }
     /// The controller's numbers, when they differ from the last ones emitted.
     CcSnapshot { /// Phase.
-        phase: &'static str, /// Congestion window.
+        phase: Phase, /// Congestion window.
         cwnd: Bytes, /// Slow-start threshold.
         ssthresh: Bytes, /// Bytes in flight.
         pipe: Bytes, /// The peer's window.
@@ -200,11 +205,11 @@ events! {
         pacing: Option<u64> }
     /// Slow start entered a phase: a careful one, or, after that, its first one again.
     SlowStartPhase { /// Which, as in `CcSnapshot`.
-        phase: &'static str, /// Window at that time.
+        phase: Phase, /// Window at that time.
         cwnd: Bytes }
     /// Slow start ended.
     SlowStartExited { /// Why.
-        cause: &'static str, /// Window at that time.
+        cause: ExitCause, /// Window at that time.
         cwnd: Bytes }
     /// The reordering window of a time-based detector changed, or a duplicate was reported to it.
     ReorderingWindow { /// The window.
@@ -224,13 +229,13 @@ events! {
         min_rtt: Duration }
     /// Nothing more can leave for now, for another reason than the last time.
     Limited { /// `cwnd`, `rwnd`, `recovery`, `application`, `buffer` (the send buffer is full of what is in flight), `pacing`, `undetermined` (a capture does not tell the congestion window from the path and the application), or `nothing`: none of them, as before the connection is open.
-        by: &'static str }
+        by: Limit }
     /// The receiver moved its buffer limit.
     ReceiveBuffer { /// New limit.
         bytes: Bytes }
     /// An arriving segment was not accepted.
     Dropped { /// Why.
-        reason: &'static str, /// Its first sequence number.
+        reason: DropReason, /// Its first sequence number.
         seq: SeqNum, /// Its payload bytes.
         len: Bytes }
     /// A packet entered the network (known only to an emulator).
@@ -238,14 +243,14 @@ events! {
         backlog: u64 }
     /// The network moved a packet out of the order (known only to an emulator).
     HopReordered { /// Which hop.
-        hop: &'static str, /// `late` or `early`.
-        how: &'static str, /// First sequence number of the segment.
+        hop: Hop, /// `late` or `early`.
+        how: Moved, /// First sequence number of the segment.
         seq: SeqNum, /// Bytes of the packet.
         len: Bytes }
     /// The network dropped one of the connection's packets (known only to an emulator).
     HopDropped { /// Which hop.
-        hop: &'static str, /// Queue, loss or queue manager.
-        cause: &'static str, /// First sequence number of the segment.
+        hop: Hop, /// Queue, loss or queue manager.
+        cause: DropCause, /// First sequence number of the segment.
         seq: SeqNum, /// Bytes of the packet.
         len: Bytes }
 }
@@ -273,12 +278,12 @@ mod tests {
         assert_eq!((event.name(), event.info().name), ("AckProcessed", "AckProcessed"));
     }
 
-    /// Some value of a kind.
-    fn some(kind: Kind) -> Value {
-        match kind {
+    /// Some value of a field.
+    fn some(field: &FieldInfo) -> Value<'static> {
+        match field.kind {
             Kind::Number => Value::Number(7),
             Kind::Flag => Value::Flag(true),
-            Kind::Word => Value::Word("w"),
+            Kind::Word => Value::Word(field.names[0]),
             Kind::Seq => Value::Seq(SeqNum(9)),
             Kind::Range => Value::Range(SeqRange::new(SeqNum(1), SeqNum(2))),
             Kind::Span => Value::Span(Duration::from_nanos(3)),
@@ -290,7 +295,7 @@ mod tests {
     fn every_event_is_made_of_its_values_and_gives_them_back() {
         for (place, info) in VOCABULARY.iter().enumerate() {
             for absent in [false, true] {
-                let give = |field: &FieldInfo| if absent && field.optional { Value::Absent } else { some(field.kind) };
+                let give = |field: &FieldInfo| if absent && field.optional { Value::Absent } else { some(field) };
                 let event = Event::from_values(place, give).unwrap();
                 assert_eq!((event.place(), event.name()), (place, info.name));
                 let mut values = Vec::new();
@@ -309,5 +314,8 @@ mod tests {
         for wrong in [Value::Number(u64::MAX), Value::Absent, Value::Flag(true)] {
             assert_eq!(Event::from_values(dropped, |_| wrong), None, "{wrong}");
         }
+        let limited = VOCABULARY.iter().position(|info| info.name == "Limited").unwrap();
+        let limited = |by| Event::from_values(limited, |_| Value::Word(by));
+        assert_eq!((limited("cwnd"), limited("moon")), (Some(Event::Limited { by: Limit::Cwnd }), None));
     }
 }

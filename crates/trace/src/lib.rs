@@ -6,6 +6,7 @@
 
 mod digest;
 mod event;
+mod labels;
 mod observer;
 mod packet;
 mod schema;
@@ -13,6 +14,10 @@ mod text;
 
 pub use digest::Digest;
 pub use event::{Event, Listener, VERSION, VOCABULARY};
+pub use labels::{
+    BlockClass, Detector, DropCause, DropReason, Episode, EpisodeCause, ExitCause, FlagLetters, Hop, Limit, Moved,
+    Phase, Proof, SendCause, State, TimerKind,
+};
 pub use observer::{ConnId, Observer, Off};
 pub use packet::{PacketPayload, PacketSent};
 pub use schema::{EventInfo, FieldInfo, Kind, Value};

@@ -10,7 +10,7 @@ pub enum Kind {
     Number,
     /// Yes or no.
     Flag,
-    /// One of a few words.
+    /// One of a few names.
     Word,
     /// A sequence number.
     Seq,
@@ -22,15 +22,15 @@ pub enum Kind {
     Moment,
 }
 
-/// What a field holds in one event.
+/// What a field holds in one event; a name is borrowed from where it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Value {
+pub enum Value<'w> {
     /// [`Kind::Number`].
     Number(u64),
     /// [`Kind::Flag`].
     Flag(bool),
     /// [`Kind::Word`].
-    Word(&'static str),
+    Word(&'w str),
     /// [`Kind::Seq`].
     Seq(SeqNum),
     /// [`Kind::Range`].
@@ -43,7 +43,7 @@ pub enum Value {
     Absent,
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for Value<'_> {
     /// As in canonical text: times in nanoseconds, absent values as `-`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -68,6 +68,8 @@ pub struct FieldInfo {
     pub kind: Kind,
     /// Whether it may hold nothing.
     pub optional: bool,
+    /// Every name that a [`Kind::Word`] may be; none for other kinds.
+    pub names: &'static [&'static str],
     /// What it means.
     pub doc: &'static str,
 }
@@ -87,15 +89,16 @@ pub struct EventInfo {
 pub(crate) trait Field: Sized {
     const KIND: Kind;
     const OPTIONAL: bool = false;
-    fn value(self) -> Value;
-    fn from_value(value: Value) -> Option<Self>;
+    const NAMES: &'static [&'static str] = &[];
+    fn value(self) -> Value<'static>;
+    fn from_value(value: Value<'_>) -> Option<Self>;
 }
 
 macro_rules! numbers { ($($t:ty),*) => { $(impl Field for $t {
     const KIND: Kind = Kind::Number;
     #[inline]
-    fn value(self) -> Value { Value::Number(self.into()) }
-    fn from_value(value: Value) -> Option<Self> {
+    fn value(self) -> Value<'static> { Value::Number(self.into()) }
+    fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Number(number) = value { number.try_into().ok() } else { None }
     }
 })* } }
@@ -104,21 +107,22 @@ numbers!(u8, u32, u64);
 macro_rules! others { ($($t:ty: $kind:ident),*) => { $(impl Field for $t {
     const KIND: Kind = Kind::$kind;
     #[inline]
-    fn value(self) -> Value { Value::$kind(self) }
-    fn from_value(value: Value) -> Option<Self> {
+    fn value(self) -> Value<'static> { Value::$kind(self) }
+    fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::$kind(value) = value { Some(value) } else { None }
     }
 })* } }
-others!(bool: Flag, &'static str: Word, SeqNum: Seq, SeqRange: Range, Duration: Span, Instant: Moment);
+others!(bool: Flag, SeqNum: Seq, SeqRange: Range, Duration: Span, Instant: Moment);
 
 impl<T: Field> Field for Option<T> {
     const KIND: Kind = T::KIND;
     const OPTIONAL: bool = true;
+    const NAMES: &'static [&'static str] = T::NAMES;
     #[inline]
-    fn value(self) -> Value {
+    fn value(self) -> Value<'static> {
         self.map_or(Value::Absent, T::value)
     }
-    fn from_value(value: Value) -> Option<Self> {
+    fn from_value(value: Value<'_>) -> Option<Self> {
         if value == Value::Absent { Some(None) } else { T::from_value(value).map(Some) }
     }
 }

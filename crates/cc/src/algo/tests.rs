@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::avoidance::SsthreshBase;
-use crate::control::Pacing;
+use crate::control::{CcPhase, Pacing};
 use crate::sample::{AckSample, CongestionEvent, EpisodeKind};
 use crate::testing::ack;
 use base::{Duration, Instant};
@@ -14,7 +14,7 @@ fn the_default_is_ten_segments_classic_cubic_and_no_pacing() {
     let config = CcConfig::default();
     assert_eq!(config.problems(), []);
     let cc = build(&config, 1_460, SeqNum(0));
-    assert_eq!((cc.window().cwnd(), cc.snapshot().phase, cc.pacing()), (14_600, "slow_start", None));
+    assert_eq!((cc.window().cwnd(), cc.snapshot().phase, cc.pacing()), (14_600, CcPhase::SlowStart, None));
     let AvoidanceConfig::Cubic(cubic) = config.avoidance else { panic!("not CUBIC") };
     assert_eq!((cubic.beta.num() * 10, cubic.c.num() * 10), (cubic.beta.den() * 7, cubic.c.den() * 4));
 }
@@ -333,7 +333,7 @@ struct Model {
 
 /// Returns the most bytes by which an ACK of `acked` bytes may open the window in this phase, as each policy promises. Every
 /// policy at most doubles the window in a round trip.
-fn promised(slow_start: &SlowStartConfig, phase: &str, acked: Bytes, window: &Window) -> Bytes {
+fn promised(slow_start: &SlowStartConfig, phase: CcPhase, acked: Bytes, window: &Window) -> Bytes {
     let (limit, divisor) = match slow_start {
         SlowStartConfig::Classic(classic) => (classic.limit_segments, 1),
         SlowStartConfig::Hystart(hystart) => (hystart.limit_segments, 1),
@@ -342,8 +342,8 @@ fn promised(slow_start: &SlowStartConfig, phase: &str, acked: Bytes, window: &Wi
     };
     let limited = acked.min(limit.map_or(Bytes::MAX, |limit| limit.saturating_mul(window.smss())));
     match phase {
-        "slow_start" => limited,
-        "css" => limited / divisor,
+        CcPhase::SlowStart => limited,
+        CcPhase::Css => limited / divisor,
         // Avoidance, with which limited slow start competes by less than the acknowledged bytes. Reno's whole segment comes with
         // one ACK, however little that ACK covers.
         _ => acked.min(window.cwnd()).max(window.smss()),
@@ -425,8 +425,8 @@ impl Model {
             assert_eq!(growth, 0);
         }
         let most = promised(&self.slow_start, phase, ack.acked, &before);
-        assert!(growth <= most, "{growth} for {} in {phase}", ack.acked);
-        assert!(phase == "lss" || !before.in_slow_start() || after.cwnd() <= before.ssthresh());
+        assert!(growth <= most, "{growth} for {} in {phase:?}", ack.acked);
+        assert!(phase == CcPhase::Lss || !before.in_slow_start() || after.cwnd() <= before.ssthresh());
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {

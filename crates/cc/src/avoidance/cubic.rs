@@ -10,6 +10,7 @@
 
 use super::cubic_math::{Curve, FRACTION_BITS, Ticks, fixed, times_share};
 use super::{Avoidance, SsthreshBase, in_question, ratio, scaled};
+use crate::control::CcPhase;
 use crate::sample::{AckSample, CongestionEvent};
 use crate::window::Window;
 use base::{Bytes, Duration, Instant, Ratio};
@@ -227,7 +228,7 @@ impl Cubic {
 }
 
 impl Avoidance for Cubic {
-    const NAME: &'static str = "cubic";
+    const PHASE: CcPhase = CcPhase::Cubic;
 
     //= specs/rfc9438.md#reno-friendly-region
     //# The estimate of Reno's window begins with the window of the stage's beginning.

@@ -7,6 +7,7 @@ mod reno;
 pub use cubic::{Cubic, CubicConfig, FastConvergence, RenoGrowth, Undone};
 pub use reno::{Reno, RenoConfig};
 
+use crate::control::CcPhase;
 use crate::sample::{AckSample, CongestionEvent};
 use crate::window::Window;
 use base::{Bytes, Duration, Instant, Ratio};
@@ -14,8 +15,8 @@ use core::fmt::Debug;
 
 /// A congestion-avoidance algorithm. It borrows the window and returns numbers; it never writes `cwnd`.
 pub trait Avoidance: Debug + Clone + Send + 'static {
-    /// Name of the phase in traces.
-    const NAME: &'static str;
+    /// The phase in traces.
+    const PHASE: CcPhase;
     /// Begins avoidance, with or without a preceding congestion event.
     fn on_enter(&mut self, window: &Window, now: Instant);
     /// Returns the bytes that an ACK in avoidance adds to `cwnd`. Also called if `ack.cwnd_limited` is false, to keep track of

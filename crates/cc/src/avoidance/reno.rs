@@ -4,6 +4,7 @@
 //! Deviations: the fraction is data; RFC 5681's is one half.
 
 use super::{Avoidance, SsthreshBase, scaled};
+use crate::control::CcPhase;
 use crate::sample::{AckSample, CongestionEvent};
 use crate::window::Window;
 use base::{Bytes, Instant, Ratio};
@@ -40,7 +41,7 @@ impl Reno {
 }
 
 impl Avoidance for Reno {
-    const NAME: &'static str = "reno";
+    const PHASE: CcPhase = CcPhase::Reno;
 
     fn on_enter(&mut self, _window: &Window, _now: Instant) {
         self.bytes_acked = 0;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::avoidance::{Cubic, CubicConfig, Reno, RenoConfig, Undone};
+use crate::control::CcPhase;
 use crate::slow_start::tail::{Css, Lss};
 use crate::slow_start::{Classic, ClassicConfig, Hystart, HystartPp};
 use crate::testing::{Happening, Rounds, ack, app_limited, story};
@@ -86,7 +87,7 @@ fn slow_start_stops_exactly_at_the_threshold_and_says_so() {
     }
     assert_eq!(cc.on_ack(&ack(5, SEGMENT)), Some(CcNote::SlowStartExited(ExitCause::Threshold)));
     assert_eq!(segments(&cc), (5, 5), "what lies beyond the threshold is dropped");
-    assert_eq!(cc.snapshot().phase, "reno");
+    assert_eq!(cc.snapshot().phase, CcPhase::Reno);
 }
 
 #[test]
@@ -289,7 +290,7 @@ fn undo_gives_back_the_threshold_but_not_the_state_of_an_avoidance_that_has_been
     let counted = cc.snapshot().values;
     assert!(cc.undo());
     assert_eq!((segments(&cc), cc.snapshot().values), ((grown, 5), counted));
-    assert_eq!((cc.snapshot().phase, cc.on_ack(&ack(20, 0))), ("reno", None));
+    assert_eq!((cc.snapshot().phase, cc.on_ack(&ack(20, 0))), (CcPhase::Reno, None));
 }
 
 #[test]
@@ -308,7 +309,7 @@ fn undo_keeps_a_larger_window_within_the_slow_start_it_resumes() {
     assert!(cc.undo());
     assert_eq!(segments(&cc), (grown, 20));
     cc.on_ack(&ack(9, SEGMENT));
-    assert_eq!((segments(&cc), cc.snapshot().phase), ((grown + 1, 20), "slow_start"));
+    assert_eq!((segments(&cc), cc.snapshot().phase), ((grown + 1, 20), CcPhase::SlowStart));
 }
 
 #[test_case(true; "after the episode of the loss")]
@@ -360,7 +361,7 @@ struct Scripted {
 }
 
 impl SlowStart for Scripted {
-    const NAME: &'static str = "scripted";
+    const PHASE: CcPhase = CcPhase::SlowStart;
 
     fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Step {
         if self.probing > 0 {
@@ -387,7 +388,7 @@ struct Counting {
 }
 
 impl Avoidance for Counting {
-    const NAME: &'static str = "counting";
+    const PHASE: CcPhase = CcPhase::Reno;
 
     fn on_enter(&mut self, _window: &Window, _now: Instant) {
         self.entered += 1;
@@ -422,7 +423,7 @@ fn contending_takes_the_larger_growth(step: Bytes, expected: &[Bytes]) {
         grown.push(cc.window().cwnd() - before);
     }
     assert_eq!(grown, expected);
-    assert_eq!(cc.snapshot().phase, "scripted");
+    assert_eq!(cc.snapshot().phase, CcPhase::SlowStart);
 }
 
 #[test_case(0; "on exit")]
@@ -436,7 +437,7 @@ fn avoidance_begins_once(contending: u32) {
     for ms in 2..6 {
         cc.on_ack(&ack(ms, SEGMENT));
     }
-    assert_eq!((entered(&cc), cc.snapshot().phase), (1, "counting"));
+    assert_eq!((entered(&cc), cc.snapshot().phase), (1, CcPhase::Reno));
 }
 
 #[test]
@@ -460,10 +461,10 @@ fn contention_goes_on_above_the_threshold_until_a_signal() {
     let notes: Vec<_> = (0..4).map(|ms| cc.on_ack(&ack(ms, SEGMENT))).collect();
     assert_eq!(notes, [Some(CcNote::ReturnedToSlowStart), None, None, None]);
     assert_eq!((cc.window().cwnd(), cc.window().ssthresh()), (11_000, 10_250));
-    assert_eq!((entered(&cc), cc.snapshot().phase), (1, "scripted"));
+    assert_eq!((entered(&cc), cc.snapshot().phase), (1, CcPhase::SlowStart));
     cc.on_congestion(&loss(11), Instant::ZERO);
     assert_eq!(cc.on_ack(&ack(4, SEGMENT)), Some(CcNote::SlowStartExited(ExitCause::Congestion)));
-    assert_eq!((entered(&cc), cc.snapshot().phase), (2, "counting"));
+    assert_eq!((entered(&cc), cc.snapshot().phase), (2, CcPhase::Reno));
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 use super::limit::AckLimit;
 use super::{SlowStart, Step};
+use crate::control::CcPhase;
 use crate::sample::AckSample;
 use crate::window::Window;
 
@@ -39,7 +40,7 @@ impl Classic {
 }
 
 impl SlowStart for Classic {
-    const NAME: &'static str = "slow_start";
+    const PHASE: CcPhase = CcPhase::SlowStart;
 
     //= specs/rfc5681.md#slow-start-and-congestion-avoidance
     //# In slow start an ACK opens the window by the bytes it newly acknowledges.

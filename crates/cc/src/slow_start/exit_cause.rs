@@ -14,34 +14,3 @@ pub enum ExitCause {
     /// The rounds of conservative slow start are over (RFC 9406 §4.2).
     CssRounds,
 }
-
-impl ExitCause {
-    /// Name for traces.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Threshold => "threshold",
-            Self::Congestion => "congestion",
-            Self::DelayIncrease => "delay_increase",
-            Self::AckTrain => "ack_train",
-            Self::CssRounds => "css_rounds",
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_cause_has_the_name_that_traces_know() {
-        let all = [
-            ExitCause::Threshold,
-            ExitCause::Congestion,
-            ExitCause::DelayIncrease,
-            ExitCause::AckTrain,
-            ExitCause::CssRounds,
-        ];
-        let names = ["threshold", "congestion", "delay_increase", "ack_train", "css_rounds"];
-        assert_eq!(all.map(ExitCause::name), names);
-    }
-}

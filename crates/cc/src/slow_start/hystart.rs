@@ -15,6 +15,7 @@ use super::delay_increase::{DelayIncrease, DelayIncreaseConfig};
 use super::limit::AckLimit;
 use super::round::{Round, RoundRtt, RttMicros};
 use super::{ExitCause, SlowStart, Step};
+use crate::control::CcPhase;
 use crate::sample::AckSample;
 use crate::window::Window;
 use base::{Bytes, Duration, SeqNum};
@@ -158,7 +159,7 @@ impl Hystart {
 }
 
 impl SlowStart for Hystart {
-    const NAME: &'static str = "slow_start";
+    const PHASE: CcPhase = CcPhase::SlowStart;
 
     fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Step {
         if self.phase == Phase::Probing

@@ -15,6 +15,7 @@ use super::limit::AckLimit;
 use super::round::RoundRtt;
 use super::tail::{CssConfig, LssConfig, Tail, TailAck, TailStep};
 use super::{SlowStart, Step};
+use crate::control::CcPhase;
 use crate::sample::AckSample;
 use crate::window::Window;
 use base::{Bytes, SeqNum};
@@ -97,7 +98,7 @@ impl<T: Tail> HystartPp<T> {
 }
 
 impl<T: Tail> SlowStart for HystartPp<T> {
-    const NAME: &'static str = "slow_start";
+    const PHASE: CcPhase = CcPhase::SlowStart;
 
     //= specs/rfc9406.md#conservative-slow-start
     //# Resumed slow start may enter CSS again.
@@ -136,10 +137,10 @@ impl<T: Tail> SlowStart for HystartPp<T> {
         self.round.forget();
     }
 
-    fn phase(&self) -> &'static str {
+    fn phase(&self) -> CcPhase {
         match self.phase {
-            Phase::Probing | Phase::Done => Self::NAME,
-            Phase::Tail(_) => T::NAME,
+            Phase::Probing | Phase::Done => Self::PHASE,
+            Phase::Tail(_) => T::PHASE,
         }
     }
 }

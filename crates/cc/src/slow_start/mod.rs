@@ -16,7 +16,7 @@ pub use hystart::{Detection, Hystart, HystartConfig, PacedTrain};
 pub use hystart_pp::{HystartPp, HystartPpConfig};
 pub use limit::AckLimit;
 
-use crate::control::Pacing;
+use crate::control::{CcPhase, Pacing};
 use crate::sample::AckSample;
 use crate::window::Window;
 use base::Bytes;
@@ -24,17 +24,17 @@ use core::fmt::Debug;
 
 /// A slow-start policy. It borrows the window and returns a step; it never writes `cwnd`.
 pub trait SlowStart: Debug + Clone + Send + 'static {
-    /// Name of the phase in traces.
-    const NAME: &'static str;
+    /// The phase in traces.
+    const PHASE: CcPhase;
     /// Handles an ACK while `cwnd < ssthresh`, or while the policy competes with avoidance.
     fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Step;
     /// Handles an episode or a timeout; measurements of this slow start become invalid.
     fn on_congestion(&mut self) {}
     /// Restores the state from before a spurious episode; the policy has not seen the ACKs since.
     fn on_undo(&mut self) {}
-    /// Returns its phase for traces: [`NAME`](SlowStart::NAME) while the window opens at full speed.
-    fn phase(&self) -> &'static str {
-        Self::NAME
+    /// Returns its phase for traces: [`PHASE`](SlowStart::PHASE) while the window opens at full speed.
+    fn phase(&self) -> CcPhase {
+        Self::PHASE
     }
     /// Returns departure times, for policies that control them.
     fn pacing(&self, _window: &Window) -> Option<Pacing> {

@@ -4,9 +4,9 @@ use crate::algo::{
     AvoidanceConfig, CcConfig, ClassicConfig, CssConfig, HystartConfig, HystartPpConfig, LssConfig, PacedTrain,
     PacingConfig, RenoConfig, SlowStartConfig, build,
 };
-use crate::control::CongestionControl;
+use crate::control::{CcPhase, CongestionControl};
 use crate::sample::EpisodeKind;
-use crate::testing::{Delays, Rounds};
+use crate::testing::{Delays, Rounds, phase_name};
 use crate::window::InitialWindow;
 use base::{Bytes, Duration, Rng, SeqNum};
 use core::fmt::Write;
@@ -40,7 +40,7 @@ fn side_by_side(
         let mut column = vec![name.to_owned()];
         for round in 0..rounds {
             let mark = before(round, &mut path, &mut *cc);
-            let phase = cc.snapshot().phase;
+            let phase = phase_name(cc.snapshot().phase);
             column.push(format!("{} {phase}{mark}", path.deliver(&mut *cc, EpisodeKind::Open)));
         }
         column
@@ -87,10 +87,10 @@ fn a_paced_sender_is_allowed_a_train_of_a_whole_round_trip() {
     // Spread over the round, like a paced window, ACKs are one train; unpaced, half of it would suffice for an exit.
     let window = PacingConfig::Window { slow_start_percent: 200, avoidance_percent: 120, quantum_segments: 2 };
     for (pacing, paced_train, phase) in [
-        (PacingConfig::Off, PacedTrain::WholeRtt, "cubic"),
-        (PacingConfig::Off, PacedTrain::Stretched, "cubic"),
-        (window.clone(), PacedTrain::WholeRtt, "slow_start"),
-        (window, PacedTrain::Stretched, "slow_start"),
+        (PacingConfig::Off, PacedTrain::WholeRtt, CcPhase::Cubic),
+        (PacingConfig::Off, PacedTrain::Stretched, CcPhase::Cubic),
+        (window.clone(), PacedTrain::WholeRtt, CcPhase::SlowStart),
+        (window, PacedTrain::Stretched, CcPhase::SlowStart),
     ] {
         let slow_start = SlowStartConfig::Hystart(HystartConfig { paced_train, ..HystartConfig::default() });
         let mut cc = build(&CcConfig { slow_start, pacing, ..CcConfig::default() }, SEGMENT, SeqNum(0));

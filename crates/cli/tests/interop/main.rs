@@ -24,6 +24,7 @@ use program::Longhaul;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use test_case::test_case;
+use trace::SendCause;
 
 /// Bytes of a transfer.
 const BYTES: u64 = 100_000_000;
@@ -77,7 +78,7 @@ fn a_transfer_to_the_kernel_leaves_a_trace() {
     let (mut sent, mut again) = (0_u64, 0_u64);
     for record in &read.records {
         if let trace_io::Event::SegmentSent { len, retransmit, cause, .. } = record.event
-            && cause != "syn"
+            && cause != SendCause::Syn
         {
             sent += u64::from(len);
             again += if retransmit > 0 { len.into() } else { 0 };

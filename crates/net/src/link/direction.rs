@@ -8,7 +8,7 @@ use super::packet::{Datagram, Parcel};
 use super::report::DirectionReport;
 use crate::pool::Pool;
 use base::{Instant, Rng};
-use netem::{Path, PathSpec, PathStats};
+use netem::{HopKind, Path, PathSpec, PathStats};
 
 /// The direction of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Direction {
 
     /// Returns the next packet that has arrived by `now`, and its arrival time.
     pub(crate) fn poll(&mut self, now: Instant, pool: &mut Pool<Datagram>) -> Option<(Instant, Parcel)> {
-        let mut back = |lost: Parcel, _: &'static str, _| pool.put_back(lost);
+        let mut back = |lost: Parcel, _: HopKind, _| pool.put_back(lost);
         if self.older.is_empty() {
             return self.path.poll(now, &mut back);
         }

@@ -1,7 +1,7 @@
 //! Independent loss: every packet has the same probability. One draw per packet.
 
 use super::Fate;
-use crate::hop::{Hop, Offer, Packet};
+use crate::hop::{Hop, HopKind, Offer, Packet};
 use base::{Instant, Ratio, Rng};
 
 /// Loses each packet with a fixed probability, regardless of the others.
@@ -21,7 +21,7 @@ impl<P: Packet> Hop<P> for Bernoulli {
     fn offer(&mut self, now: Instant, packet: P, rng: &mut Rng) -> Offer<P> {
         Fate::lost_if(rng.chance(self.probability)).apply(now, packet)
     }
-    fn name(&self) -> &'static str {
-        "loss"
+    fn kind(&self) -> HopKind {
+        HopKind::Loss
     }
 }

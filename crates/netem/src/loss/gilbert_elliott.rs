@@ -5,7 +5,7 @@
 //! state is `into_bad / (into_bad + into_good)`.
 
 use super::Fate;
-use crate::hop::{Hop, Offer, Packet};
+use crate::hop::{Hop, HopKind, Offer, Packet};
 use base::{Instant, Ratio, Rng};
 
 /// Loses packets with one probability in the good state and another in the bad state.
@@ -57,7 +57,7 @@ impl<P: Packet> Hop<P> for GilbertElliott {
     fn offer(&mut self, now: Instant, packet: P, rng: &mut Rng) -> Offer<P> {
         self.decide(rng).apply(now, packet)
     }
-    fn name(&self) -> &'static str {
-        "loss"
+    fn kind(&self) -> HopKind {
+        HopKind::Loss
     }
 }

@@ -1,7 +1,7 @@
 //! Scripted loss: exactly the packets named by their index. No draws.
 
 use super::Fate;
-use crate::hop::{Hop, Offer, Packet};
+use crate::hop::{Hop, HopKind, Offer, Packet};
 use base::{Instant, Rng};
 
 /// Loses the packets with the given indices, counted from zero as they are offered to this hop.
@@ -27,7 +27,7 @@ impl<P: Packet> Hop<P> for Mask {
         self.next_index += 1;
         Fate::lost_if(lost).apply(now, packet)
     }
-    fn name(&self) -> &'static str {
-        "loss"
+    fn kind(&self) -> HopKind {
+        HopKind::Loss
     }
 }

@@ -6,7 +6,7 @@
 //! before any other that loses packets. Packets without a position pass unchanged and are not counted.
 
 use super::Fate;
-use crate::hop::{Hop, Offer, Packet};
+use crate::hop::{Hop, HopKind, Offer, Packet};
 use base::{Instant, Rng};
 use core::ops::Range;
 
@@ -113,8 +113,8 @@ impl<P: Packet> Hop<P> for ByPosition {
         };
         fate.apply(now, packet)
     }
-    fn name(&self) -> &'static str {
-        "drop"
+    fn kind(&self) -> HopKind {
+        HopKind::Drop
     }
 }
 
@@ -217,7 +217,7 @@ mod tests {
             prop_assert_eq!(found.len(), 1);
             let (piece, hop) = &found[0];
             prop_assert!((start..start + len).contains(&piece.as_ref().unwrap().start));
-            prop_assert_eq!(*hop, "drop");
+            prop_assert_eq!(*hop, HopKind::Drop);
             prop_assert_eq!(lost(), found);
         }
     }

@@ -31,8 +31,8 @@ impl Hop<Parcel> for Holding {
     fn poll(&mut self, now: Instant) -> Option<Parcel> {
         self.held.pop_front_if(|(exit, _)| *exit <= now).map(|(_, packet)| packet)
     }
-    fn name(&self) -> &'static str {
-        "holding"
+    fn kind(&self) -> HopKind {
+        HopKind::Delay
     }
 }
 
@@ -52,7 +52,7 @@ fn link(buffer: Buffer) -> Box<dyn Hop<Parcel>> {
 fn path(hops: Vec<Box<dyn Hop<Parcel>>>) -> Path<Parcel> {
     Path::new(hops, &Rng::new(9))
 }
-fn ignore(_: Parcel, _: &'static str, _: DropCause) {}
+fn ignore(_: Parcel, _: HopKind, _: DropCause) {}
 
 fn burst_of_mixed_sizes() -> Vec<(u64, u32)> {
     (0..300).map(|i| (i / 3 * 170, 40 + (i * 37 % 200) as u32)).collect()
@@ -136,7 +136,7 @@ fn drops_name_their_hop_and_hand_the_packet_back() {
     for index in 0..3 {
         path.offer(at(0), full_sized(index), &mut |packet, hop, cause| drops.push((packet.index, hop, cause)));
     }
-    assert_eq!(drops, [(0, "loss", DropCause::Loss), (2, "rate", DropCause::Tail)]);
+    assert_eq!(drops, [(0, HopKind::Loss, DropCause::Loss), (2, HopKind::Rate, DropCause::Tail)]);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! Without SACK from the peer it counts duplicate ACKs (RFC 5681 §3.2) and treats a partial ACK as the sign of the next loss (RFC
 //! 6582 §3.2); instead of inflating the window it reports to the board how much has left the network.
 
-use super::{DetectCx, LossDetector, Verdict};
+use super::{DetectCx, DetectorKind, LossDetector, Verdict};
 use crate::episode::Episode;
 use crate::scoreboard::{Mark, Scoreboard, SentSegment};
 use base::{Bytes, SeqNum};
@@ -148,8 +148,8 @@ impl Reno {
 }
 
 impl LossDetector for DupThresh {
-    fn name(&self) -> &'static str {
-        "dup_thresh"
+    fn kind(&self) -> DetectorKind {
+        DetectorKind::DupThresh
     }
 
     //= specs/rfc9937.md#each-ack

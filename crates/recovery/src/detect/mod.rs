@@ -1,9 +1,11 @@
 //! The loss-detector seam: which segments to mark lost, and when to check again.
 
 pub mod dup_thresh;
+mod kind;
 pub mod rack;
 
 pub use dup_thresh::DupThresh;
+pub use kind::DetectorKind;
 pub use rack::Rack;
 
 use crate::episode::Episode;
@@ -64,8 +66,8 @@ pub struct ReorderingWindow {
 /// Order within one ACK: `on_dsack` (if reported), `on_delivered` (once, all newly delivered segments), `detect`;
 /// `on_recovery_exit` before `detect`, if that ACK ended an episode.
 pub trait LossDetector: Debug + Send {
-    /// Name for traces: `dup_thresh`, `rack`, …
-    fn name(&self) -> &'static str;
+    /// Which one it is, for traces.
+    fn kind(&self) -> DetectorKind;
     /// Handles a (re)transmission. Detectors without variants read the board instead.
     fn on_sent(&mut self, _segment: &SentSegment) {}
     /// Handles the segments that one ACK newly acknowledged or SACKed, in sequence order. The detector iterates in the orders its

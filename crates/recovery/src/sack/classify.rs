@@ -52,21 +52,6 @@ pub enum RejectReason {
     TooOld,
 }
 
-impl BlockClass {
-    /// Returns the name for traces: the block's class, or the reason for its rejection.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sack => "sack",
-            Self::Dsack => "dsack",
-            Self::Reject(RejectReason::Empty) => "empty",
-            Self::Reject(RejectReason::BeyondSent) => "beyond_sent",
-            Self::Reject(RejectReason::BelowAck) => "below_ack",
-            Self::Reject(RejectReason::Stale) => "stale",
-            Self::Reject(RejectReason::TooOld) => "too_old",
-        }
-    }
-}
-
 /// The seam: how a block is classified.
 pub type ClassifyBlock = fn(SackBlock, &BlockCx) -> BlockClass;
 
@@ -207,16 +192,5 @@ mod tests {
         };
         assert_eq!(rfc2883(block(1000, 2000), &report(1000)), BlockClass::Dsack);
         assert_eq!(rfc2883(block(1000, 2000), &report(1001)), BlockClass::Reject(RejectReason::TooOld));
-    }
-
-    #[test]
-    fn classes_have_names_of_their_own() {
-        let rejected = [RejectReason::Empty, RejectReason::BeyondSent, RejectReason::BelowAck, RejectReason::TooOld];
-        let mut names: Vec<&str> = [BlockClass::Sack, BlockClass::Dsack].map(BlockClass::name).to_vec();
-        assert_eq!(names, ["sack", "dsack"]);
-        names.extend(rejected.map(|reason| BlockClass::Reject(reason).name()));
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), 6);
     }
 }

@@ -650,7 +650,7 @@ fn an_ack_touches_only_what_it_delivers_and_what_it_proves_lost(config: Detector
         worst = worst.max(touched);
         assert!(touched <= 8 * changes + 16, "{touched} records touched for {changes} changes at segment {index}");
     }
-    println!("{}: at most {worst} records an ACK, {lost} losses", detector.name());
+    println!("{:?}: at most {worst} records an ACK, {lost} losses", detector.kind());
     assert_eq!(lost, (SEGMENTS / 100) as usize, "every hole was found");
     while let Some(segment) = board.next_lost() {
         board.on_retransmitted(segment.id, 0, RateStamp::default(), sent_at(SEGMENTS));

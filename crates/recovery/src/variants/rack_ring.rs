@@ -11,7 +11,7 @@
 
 use crate::detect::dup_thresh::{DUP_THRESH, DupThreshConfig};
 use crate::detect::rack::rules::{self, Newest};
-use crate::detect::{DetectCx, DupThresh, LossDetector, Verdict};
+use crate::detect::{DetectCx, DetectorKind, DupThresh, LossDetector, Verdict};
 use crate::episode::Episode;
 use crate::scoreboard::{Scoreboard, SentSegment, Xmit};
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
@@ -101,8 +101,8 @@ impl RackRing {
 }
 
 impl LossDetector for RackRing {
-    fn name(&self) -> &'static str {
-        "rack_ring"
+    fn kind(&self) -> DetectorKind {
+        DetectorKind::RackRing
     }
 
     fn on_sent(&mut self, segment: &SentSegment) {

@@ -2,6 +2,7 @@
 
 use super::*;
 use base::Duration;
+use trace::{DropCause, FlagLetters, Hop, Phase};
 use trace_io::{End, Meta};
 
 const SENDER: ConnId = ConnId(3);
@@ -18,13 +19,30 @@ fn trace(events: &[(u64, ConnId, Event)]) -> Trace {
     Trace { meta, records: events.iter().map(record).collect() }
 }
 
-fn sent(seq: u32, len: u32, cause: &'static str, retransmit: u8) -> Event {
+fn sent(seq: u32, len: u32, cause: SendCause, retransmit: u8) -> Event {
     let (seq, window) = (SeqNum(seq), 0);
-    Event::SegmentSent { seq, len, flags: "A", ack: None, window, cause, retransmit, blocks: 0, dsack: None }
+    Event::SegmentSent {
+        seq,
+        len,
+        flags: FlagLetters::Ack,
+        ack: None,
+        window,
+        cause,
+        retransmit,
+        blocks: 0,
+        dsack: None,
+    }
 }
 
 fn received(ack: u32, window: u32) -> Event {
-    Event::SegmentReceived { seq: SeqNum(0), len: 0, flags: "A", ack: Some(SeqNum(ack)), window, blocks: 0 }
+    Event::SegmentReceived {
+        seq: SeqNum(0),
+        len: 0,
+        flags: FlagLetters::Ack,
+        ack: Some(SeqNum(ack)),
+        window,
+        blocks: 0,
+    }
 }
 
 fn column(run: &Run, table: &str, name: &str) -> Vec<u64> {
@@ -35,10 +53,10 @@ fn column(run: &Run, table: &str, name: &str) -> Vec<u64> {
 fn sequence_numbers_begin_at_zero_and_do_not_wrap() {
     let near = u32::MAX - 999;
     let run = from_trace(&trace(&[
-        (0, SENDER, sent(near, 1, "syn", 0)),
-        (10, SENDER, sent(near.wrapping_add(1), 1460, "new", 0)),
+        (0, SENDER, sent(near, 1, SendCause::Syn, 0)),
+        (10, SENDER, sent(near.wrapping_add(1), 1460, SendCause::New, 0)),
         (20, SENDER, received(near.wrapping_add(1461), 65_535)),
-        (30, SENDER, sent(near.wrapping_add(1), 1460, "timeout", 1)),
+        (30, SENDER, sent(near.wrapping_add(1), 1460, SendCause::Timeout, 1)),
     ]));
     assert_eq!(column(&run, "sent", "t"), [0, 10, 30]);
     assert_eq!(column(&run, "sent", "seq"), [0, 1, 1]);
@@ -50,14 +68,14 @@ fn sequence_numbers_begin_at_zero_and_do_not_wrap() {
 #[test]
 fn retransmissions_go_to_the_row_of_their_cause() {
     let run = from_trace(&trace(&[
-        (0, SENDER, sent(0, 100, "new", 0)),
-        (1, SENDER, sent(0, 100, "fast_retransmit", 1)),
-        (2, SENDER, sent(0, 100, "sack_retransmit", 2)),
-        (3, SENDER, sent(0, 100, "additional", 3)),
-        (4, SENDER, sent(0, 100, "tail_probe", 4)),
-        (5, SENDER, sent(0, 100, "timeout", 5)),
-        (6, SENDER, sent(100, 100, "timeout", 0)),
-        (7, SENDER, sent(200, 0, "ack", 0)),
+        (0, SENDER, sent(0, 100, SendCause::New, 0)),
+        (1, SENDER, sent(0, 100, SendCause::FastRetransmit, 1)),
+        (2, SENDER, sent(0, 100, SendCause::SackRetransmit, 2)),
+        (3, SENDER, sent(0, 100, SendCause::Additional, 3)),
+        (4, SENDER, sent(0, 100, SendCause::TailProbe, 4)),
+        (5, SENDER, sent(0, 100, SendCause::Timeout, 5)),
+        (6, SENDER, sent(100, 100, SendCause::Timeout, 0)),
+        (7, SENDER, sent(200, 0, SendCause::Ack, 0)),
     ]));
     let kinds = run.tables["sent"].column("kind").unwrap();
     let kinds: Vec<&str> = kinds.values.iter().map(|&kind| kinds.words[kind as usize].as_str()).collect();
@@ -71,23 +89,24 @@ fn a_duplicate_report_counts_as_recognised_only_if_the_sender_takes_it_for_one()
     let report = Event::SegmentSent {
         seq: SeqNum(0),
         len: 0,
-        flags: "A",
+        flags: FlagLetters::Ack,
         ack: None,
         window: 0,
-        cause: "ack",
+        cause: SendCause::Ack,
         retransmit: 0,
         blocks: 1,
         dsack: Some(SeqRange::new(SeqNum(1), SeqNum(2))),
     };
     let deaf = from_trace(&trace(&[
-        (0, SENDER, sent(0, 10, "new", 0)),
+        (0, SENDER, sent(0, 10, SendCause::New, 0)),
         (1, RECEIVER, report),
-        (2, SENDER, block("below_ack")),
-        (3, SENDER, block("sack")),
+        (2, SENDER, block(BlockClass::BelowAck)),
+        (3, SENDER, block(BlockClass::Sack)),
     ]));
     assert_eq!((deaf.tables["row/dsack"].rows(), deaf.tables["sacks"].rows()), (0, 1));
     assert!(deaf.why_empty["row/dsack"].contains("reported 1 duplicates"), "{:?}", deaf.why_empty);
-    let keen = from_trace(&trace(&[(0, SENDER, sent(0, 10, "new", 0)), (2, SENDER, block("dsack"))]));
+    let keen =
+        from_trace(&trace(&[(0, SENDER, sent(0, 10, SendCause::New, 0)), (2, SENDER, block(BlockClass::Dsack))]));
     assert_eq!(keen.tables["row/dsack"].rows(), 1);
     assert!(!keen.why_empty.contains_key("row/dsack"));
 }
@@ -96,10 +115,10 @@ fn a_duplicate_report_counts_as_recognised_only_if_the_sender_takes_it_for_one()
 fn what_limits_the_sender_lasts_until_something_else_does_or_all_is_acknowledged() {
     let limited = |by| Event::Limited { by };
     let run = from_trace(&trace(&[
-        (0, SENDER, limited("nothing")),
-        (10, SENDER, sent(0, 100, "new", 0)),
-        (10, SENDER, limited("cwnd")),
-        (40, SENDER, limited("application")),
+        (0, SENDER, limited(Limit::Nothing)),
+        (10, SENDER, sent(0, 100, SendCause::New, 0)),
+        (10, SENDER, limited(Limit::Cwnd)),
+        (40, SENDER, limited(Limit::Application)),
         (50, SENDER, received(100, 1000)),
         (90, SENDER, received(100, 1000)),
     ]));
@@ -111,11 +130,12 @@ fn what_limits_the_sender_lasts_until_something_else_does_or_all_is_acknowledged
 
 #[test]
 fn a_recovery_begun_by_time_is_an_early_retransmission_and_one_begun_by_counting_is_not() {
-    let episode = |cause| Event::EpisodeChanged { from: "open", to: "recovery", cause, point: Some(SeqNum(100)) };
+    let episode =
+        |cause| Event::EpisodeChanged { from: Episode::Open, to: Episode::Recovery, cause, point: Some(SeqNum(100)) };
     let run = from_trace(&trace(&[
-        (0, SENDER, sent(0, 100, "new", 0)),
-        (1, SENDER, episode("rack")),
-        (2, SENDER, episode("dup_thresh")),
+        (0, SENDER, sent(0, 100, SendCause::New, 0)),
+        (1, SENDER, episode(EpisodeCause::Rack)),
+        (2, SENDER, episode(EpisodeCause::DupThresh)),
     ]));
     assert_eq!(column(&run, "row/early", "t"), [1]);
     assert_eq!(column(&run, "row/early", "recovery point"), [100]);
@@ -123,7 +143,7 @@ fn a_recovery_begun_by_time_is_an_early_retransmission_and_one_begun_by_counting
 
 #[test]
 fn time_that_goes_backwards_in_a_damaged_file_stands_still() {
-    let fired = Event::TimerFired { kind: "retransmit" };
+    let fired = Event::TimerFired { kind: TimerKind::Retransmit };
     let mut damaged = trace(&[(0, SENDER, fired), (20, SENDER, fired), (30, SENDER, fired)]);
     damaged.records[2].at = Instant::ZERO;
     let run = from_trace(&damaged);
@@ -139,7 +159,7 @@ fn numbers_reach_the_lines_in_the_viewers_units() {
             5,
             SENDER,
             Event::CcSnapshot {
-                phase: "slow_start",
+                phase: Phase::SlowStart,
                 cwnd: 14_600,
                 ssthresh: u32::MAX,
                 pipe: 0,
@@ -157,8 +177,8 @@ fn numbers_reach_the_lines_in_the_viewers_units() {
 
 #[test]
 fn what_the_network_lost_is_reported_where_an_emulator_knows_it() {
-    let dropped = Event::HopDropped { hop: "rate", cause: "tail", seq: SeqNum(0), len: 1_500 };
-    let mut trace = trace(&[(0, SENDER, sent(0, 1_460, "new", 0)), (1, SENDER, dropped)]);
+    let dropped = Event::HopDropped { hop: Hop::Rate, cause: DropCause::Tail, seq: SeqNum(0), len: 1_500 };
+    let mut trace = trace(&[(0, SENDER, sent(0, 1_460, SendCause::New, 0)), (1, SENDER, dropped)]);
     let lost = |run: &Run| run.facts.iter().find(|(label, _)| label == "lost by the network").cloned();
     assert_eq!(lost(&from_trace(&trace)), None);
     trace.meta.network = Some(trace_io::Network::default());
@@ -178,8 +198,8 @@ fn what_stands_in_no_packet_is_left_out_of_a_capture_with_the_reason() {
         cwnd: 7,
     };
     let events = [
-        (0, SENDER, Event::Limited { by: "undetermined" }),
-        (0, SENDER, sent(0, 100, "new", 0)),
+        (0, SENDER, Event::Limited { by: Limit::Undetermined }),
+        (0, SENDER, sent(0, 100, SendCause::New, 0)),
         (1, SENDER, received(100, 1_000)),
         (1, SENDER, done),
     ];

@@ -6,7 +6,7 @@ use super::*;
 use crate::scenario::{AppPace, AuditSchedule, BurstLimit, Carriage, FlowSpec, IpVersion, Workload};
 use crate::{BudgetSpec, Resource};
 use base::{Duration, Rate, Rng};
-use netem::{Buffer, Hop, LossSpec, Offer, Path, PathSpec};
+use netem::{Buffer, Hop, HopKind, LossSpec, Offer, Path, PathSpec};
 use tcp::config::{NagleConfig, ReceiveWindowConfig};
 use tcp::{CloseReason, Config, ValidConfig};
 use test_case::test_case;
@@ -233,8 +233,8 @@ impl Hop<Parcel> for Damage {
         self.next += 1;
         Offer::Forwards(now + DELAY, packet)
     }
-    fn name(&self) -> &'static str {
-        "damage"
+    fn kind(&self) -> HopKind {
+        HopKind::Loss
     }
 }
 

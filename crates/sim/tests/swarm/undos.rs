@@ -5,7 +5,7 @@ use crate::{judge, world};
 use base::{Duration, Instant, SeqNum};
 use sim::run;
 use std::collections::BTreeMap;
-use trace::{ConnId, Event, Observer};
+use trace::{ConnId, Episode, Event, Observer, Proof};
 
 const WORLD: u64 = 5_000_011_002;
 /// The sender of the flow that has time stamps, and where its segments arrive.
@@ -26,7 +26,7 @@ impl Observer for Undone {
             return;
         }
         match event {
-            Event::Undone { proof: "eifel", .. } => self.by_early_answer += 1,
+            Event::Undone { proof: Proof::Eifel, .. } => self.by_early_answer += 1,
             Event::SegmentSent { retransmit: 1.., .. } => self.retransmissions += 1,
             _ => {}
         }
@@ -60,7 +60,7 @@ impl Observer for Judged {
             Event::SegmentReceived { seq, len: 1.., .. } if conn == receiver => {
                 self.arrived.entry(seq.0).or_insert(at);
             }
-            Event::EpisodeChanged { from: "open", .. } if conn == sender => self.repair = None,
+            Event::EpisodeChanged { from: Episode::Open, .. } if conn == sender => self.repair = None,
             Event::SegmentSent { seq, retransmit: 1.., .. } if conn == sender => {
                 self.repair = self.repair.or(Some((seq, at)));
             }

@@ -3,7 +3,7 @@
 //! 1 window · 2 classify blocks · 3 scoreboard · 4 RTT · 5 probe · 6 detector · 7 episode · 8 controller and
 //! reduction · 9 timers · 10 event.
 
-use super::books::{AckReport, emit_probe_answer, emit_rate, emit_reordering, emit_sack};
+use super::books::{AckReport, emit_probe_answer, emit_rate, emit_reordering, emit_sack, labels};
 use super::path::ProbeLoss;
 use super::sender::{Blocks, Losses, Progress, Reaction, RttCx};
 use super::{Endpoint, Probing, Readiness, Segment, SendSide};
@@ -14,7 +14,7 @@ use recovery::rtt::Trust;
 use recovery::tlp::{ProbeAck, ProbeOutcome, Repeated};
 use recovery::undo::Proof;
 use recovery::{Arrival, Delivered, DetectCx, Episode};
-use trace::{Event, Observer};
+use trace::{EpisodeCause, Event, Observer, Phase};
 
 impl Endpoint {
     //= specs/rfc6675.md#scoreboard
@@ -26,7 +26,7 @@ impl Endpoint {
         self.snd.update_window(&self.cfg.send, &seg.repr, ack, u32::from(seg.repr.window) << self.neg.snd_shift);
         // 2
         let blocks = self.snd.classify(&self.cfg, self.neg.sack, seg, ack, |range, class| {
-            cx.emit(|| Event::BlockReceived { range, class: class.name() });
+            cx.emit(|| Event::BlockReceived { range, class: labels::block_class(class) });
         });
         let duplicate = !self.neg.sack && self.snd.is_duplicate_ack(seg, ack, wnd_before);
         if ack == self.snd.space.una()
@@ -214,7 +214,7 @@ impl Endpoint {
             self.undo_episode(cx, proof);
         }
         if self.snd.rec.episode().is_over(self.snd.space.una()) {
-            self.leave_episode(cx, "acknowledged");
+            self.leave_episode(cx, EpisodeCause::Acknowledged);
         }
         let dcx = self.snd.detect_cx(cx.now, tsecr);
         let verdict = self.snd.rec.detector.detect(&mut self.snd.rec.board, &dcx);
@@ -239,9 +239,9 @@ impl Endpoint {
         cx.emit(|| {
             let cwnd = self.snd.cc.window().cwnd();
             match note {
-                CcNote::SlowStartExited(cause) => Event::SlowStartExited { cause: cause.name(), cwnd },
-                CcNote::ReturnedToSlowStart => Event::SlowStartPhase { phase: "slow_start", cwnd },
-                CcNote::PhaseChanged(phase) => Event::SlowStartPhase { phase, cwnd },
+                CcNote::SlowStartExited(cause) => Event::SlowStartExited { cause: labels::exit_cause(cause), cwnd },
+                CcNote::ReturnedToSlowStart => Event::SlowStartPhase { phase: Phase::SlowStart, cwnd },
+                CcNote::PhaseChanged(phase) => Event::SlowStartPhase { phase: labels::phase(phase), cwnd },
             }
         });
     }
@@ -340,7 +340,8 @@ impl Endpoint {
             let rare = self.stats.rare_mut();
             rare.episodes += 1;
             rare.fast_retransmits += 1;
-            self.set_episode(cx, Episode::Recovery { point: self.snd.space.nxt() }, self.snd.rec.detector.name());
+            let detector = labels::detector(self.snd.rec.detector.kind());
+            self.set_episode(cx, Episode::Recovery { point: self.snd.space.nxt() }, detector.into());
         }
     }
 
@@ -350,7 +351,7 @@ impl Endpoint {
     }
 
     /// Step 7, exit.
-    pub(super) fn leave_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, cause: &'static str) {
+    pub(super) fn leave_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, cause: EpisodeCause) {
         if matches!(self.snd.rec.episode(), Episode::Recovery { .. }) {
             self.stats.rare_mut().episodes_without_timeout += 1;
         }
@@ -366,15 +367,16 @@ impl Endpoint {
         if !self.snd.undo() {
             return;
         }
+        let proof = labels::proof(proof);
         self.ecn.withdraw_cwr();
         let rare = self.stats.rare_mut();
         rare.undone = rare.undone.saturating_add(1);
         if self.snd.rec.episode().repairs() {
-            self.leave_episode(cx, proof.name());
+            self.leave_episode(cx, proof.into());
         }
         cx.emit(|| {
             let window = self.snd.cc.window();
-            Event::Undone { proof: proof.name(), cwnd: window.cwnd(), ssthresh: window.ssthresh() }
+            Event::Undone { proof, cwnd: window.cwnd(), ssthresh: window.ssthresh() }
         });
     }
 }

@@ -1,6 +1,6 @@
 //! Builds segments: header fields and options, and updates every count of what leaves.
 
-use super::books::{SegmentReport, SendCause};
+use super::books::SegmentReport;
 use super::life::syn_deadline;
 use super::output::{Outgoing, Then, Transmit, TxBuf};
 use super::sender::Train;
@@ -10,7 +10,7 @@ use crate::options;
 use crate::timers::TimerKind;
 use base::{Bytes, Instant, SeqNum, SeqRange};
 use cc::SentSample;
-use trace::{Event, Observer};
+use trace::{Event, FlagLetters, Observer, SendCause};
 use wire::{Ecn, FastOpen, Flags, IpRepr, Options, TcpRepr, Timestamps};
 
 /// Bytes of a SACK option without its blocks, padding included, and of one block (RFC 2018 §3).
@@ -188,10 +188,10 @@ impl Endpoint {
         cx.emit(|| Event::SegmentSent {
             seq: repr.seq,
             len: transmit.len + u32::from(repr.flags.contains(Flags::FIN)),
-            flags: repr.flag_letters(),
+            flags: FlagLetters::of(repr.control_bits()),
             ack: repr.ack,
             window: self.rcv.shown_window(),
-            cause: report.cause.name(),
+            cause: report.cause,
             retransmit: report.retransmits,
             blocks: repr.options.sack.as_slice().len() as u8,
             dsack: report.dsack,

@@ -11,7 +11,7 @@ use crate::options;
 use crate::recv::Arrival;
 use crate::timers::TimerKind;
 use base::{Bytes, Instant, SeqNum, SeqRange};
-use trace::{Event, Observer};
+use trace::{Event, FlagLetters, Observer};
 use wire::{Ecn, Flags, TcpRepr};
 
 /// Bytes of an IP header of each version.
@@ -43,7 +43,7 @@ impl Endpoint {
         cx.emit(|| Event::SegmentReceived {
             seq: seg.repr.seq,
             len: seg.payload.len(),
-            flags: seg.repr.flag_letters(),
+            flags: FlagLetters::of(seg.repr.control_bits()),
             ack: seg.repr.ack,
             window: u32::from(seg.repr.window) << self.neg.snd_shift,
             blocks: seg.repr.options.sack.as_slice().len() as u8,
@@ -71,7 +71,7 @@ impl Endpoint {
     #[cold]
     fn on_refused<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, reason: DropReason, challenged: bool) {
         self.stats.rare_mut().on_dropped(reason);
-        cx.emit(|| Event::Dropped { reason: reason.name(), seq: seg.repr.seq, len: seg.payload.len() });
+        cx.emit(|| Event::Dropped { reason, seq: seg.repr.seq, len: seg.payload.len() });
         if !challenged {
             return;
         }

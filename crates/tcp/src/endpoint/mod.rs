@@ -52,7 +52,7 @@ use crate::options::{self, Negotiated};
 use crate::timers::{TimerKind, TimerTable};
 use crate::timestamps::TimestampState;
 use base::{Bytes, Duration, Instant};
-use books::{Account, Around, PendingEvents, Readiness, Statistics};
+use books::{Account, Around, PendingEvents, Readiness, Statistics, labels};
 use ecn::EcnState;
 use extras::Extras;
 use life::{Application, FastOpenState, Life, UserTimeout};
@@ -61,7 +61,7 @@ use receiver::Receiver;
 use recovery::Episode;
 use sender::{Held, Sender};
 use state::{Probing, SendSide};
-use trace::{Event, Observer};
+use trace::{EpisodeCause, Event, Observer};
 use wire::TcpRepr;
 
 /// What a host has for each of its connections.
@@ -242,7 +242,7 @@ impl Endpoint {
             return self.finish(cx, CloseReason::Normal);
         }
         let from = self.life.enter(to);
-        cx.emit(|| Event::StateChanged { from: from.name(), to: to.name() });
+        cx.emit(|| Event::StateChanged { from: from.into(), to: to.into() });
         match to {
             State::Established => self.snd.grow_buffer(&self.cfg),
             State::FinWait2 if self.life.is_orphaned() => match self.cfg.timers.fin_wait_2 {
@@ -269,7 +269,7 @@ impl Endpoint {
         }
         let reason = self.path().reports().cause(reason);
         let from = self.life.enter(State::Closed);
-        cx.emit(|| Event::StateChanged { from: from.name(), to: State::Closed.name() });
+        cx.emit(|| Event::StateChanged { from: from.into(), to: trace::State::Closed });
         self.timers.stop_all();
         self.life.take_syn();
         self.rcv.forget_due_ack();
@@ -291,16 +291,19 @@ impl Endpoint {
 
     //= specs/rfc9937.md#end-of-an-episode
     //# An episode that begins inside another one ends that first.
-    fn set_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, to: Episode, cause: &'static str) {
+    fn set_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, to: Episode, cause: EpisodeCause) {
         let from = self.snd.rec.enter(to);
-        cx.emit(|| Event::EpisodeChanged { from: from.name(), to: to.name(), cause, point: to.point() });
+        cx.emit(|| {
+            let [from, new] = [from, to].map(labels::episode);
+            Event::EpisodeChanged { from, to: new, cause, point: to.point() }
+        });
     }
 
     /// Arms a timer on this endpoint's clock, and reports it.
     #[inline]
     fn arm<O: Observer>(&mut self, cx: &mut Cx<'_, O>, kind: TimerKind, at: Instant) {
         let at = self.timers.arm(kind, at, self.cfg.timers.granularity);
-        cx.emit(|| Event::TimerArmed { kind: kind.name(), fires_at: at });
+        cx.emit(|| Event::TimerArmed { kind, fires_at: at });
     }
 
     /// The connection's part in Fast Open.

@@ -10,7 +10,7 @@ use crate::event::{CloseReason, Disposition, DropReason, IcmpError};
 use crate::options::{self, TIMESTAMP_BYTES};
 use base::{Bytes, Instant, SeqRange};
 use recovery::{Episode, Mark};
-use trace::Observer;
+use trace::{EpisodeCause, Observer};
 use wire::{Flags, Fragmentation, IcmpKind, IcmpNotice, Unreachable};
 
 impl Endpoint {
@@ -183,7 +183,7 @@ impl Endpoint {
         if self.snd.rec.episode() == Episode::Open {
             self.snd.rec.tail.reset();
             self.snd.rec.undo = None;
-            self.set_episode(cx, Episode::Loss { point: self.snd.space.nxt() }, "path_mtu");
+            self.set_episode(cx, Episode::Loss { point: self.snd.space.nxt() }, EpisodeCause::PathMtu);
         }
         self.arm_loss_timer(cx);
         marked
@@ -222,7 +222,7 @@ impl Endpoint {
             let until = cx.now + self.snd.rec.rto.current().duration();
             self.extras.get_or_insert_default().held_by_marks = Some(until);
         }
-        self.set_episode(cx, Episode::Cwr { point: self.snd.space.nxt() }, "ecn");
+        self.set_episode(cx, Episode::Cwr { point: self.snd.space.nxt() }, EpisodeCause::Ecn);
     }
 }
 

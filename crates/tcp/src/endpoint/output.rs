@@ -1,7 +1,7 @@
 //! The way out, in three steps: `prepare` applies what time or a call has changed, [`Sender::next`](super::sender::Sender::next)
 //! decides what leaves and changes nothing, `apply` notes it, arms timers and builds the frame.
 
-use super::books::{Limit, SegmentReport, SendCause, cause_of_new, cause_of_retransmission, limit};
+use super::books::{SegmentReport, cause_of_new, cause_of_retransmission, limit};
 use super::outlet::Outlet;
 use super::path::ProbeNow;
 use super::sender::{Ask, Departure, HeldBy, NewData, TailProbe, Train, View};
@@ -13,7 +13,7 @@ use crate::timers::TimerKind;
 use base::{Bytes, SeqRange};
 use recovery::SegmentId;
 use recovery::tlp::ProbeKind;
-use trace::Observer;
+use trace::{Limit, Observer, SendCause};
 use wire::{Flags, MAX_HEADER};
 
 /// Where `poll_transmit` writes a header. One per stack.

@@ -27,20 +27,9 @@ pub enum State {
 }
 
 impl State {
-    /// Name for traces.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::SynSent => "SYN-SENT",
-            Self::SynReceived => "SYN-RECEIVED",
-            Self::Established => "ESTABLISHED",
-            Self::FinWait1 => "FIN-WAIT-1",
-            Self::FinWait2 => "FIN-WAIT-2",
-            Self::CloseWait => "CLOSE-WAIT",
-            Self::Closing => "CLOSING",
-            Self::LastAck => "LAST-ACK",
-            Self::TimeWait => "TIME-WAIT",
-            Self::Closed => "CLOSED",
-        }
+    /// Returns the name in traces.
+    pub fn name(self) -> &'static str {
+        trace::State::from(self).name()
     }
     /// Returns whether the handshake is complete and the connection not closed.
     pub const fn is_synchronized(self) -> bool {
@@ -84,6 +73,23 @@ impl State {
     /// Returns whether segments with data or a FIN may leave, new or again.
     pub const fn may_send(self) -> bool {
         matches!(self, Self::Established | Self::CloseWait | Self::FinWait1 | Self::Closing | Self::LastAck)
+    }
+}
+
+impl From<State> for trace::State {
+    fn from(state: State) -> Self {
+        match state {
+            State::SynSent => Self::SynSent,
+            State::SynReceived => Self::SynReceived,
+            State::Established => Self::Established,
+            State::FinWait1 => Self::FinWait1,
+            State::FinWait2 => Self::FinWait2,
+            State::CloseWait => Self::CloseWait,
+            State::Closing => Self::Closing,
+            State::LastAck => Self::LastAck,
+            State::TimeWait => Self::TimeWait,
+            State::Closed => Self::Closed,
+        }
     }
 }
 

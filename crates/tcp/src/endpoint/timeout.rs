@@ -9,7 +9,7 @@ use crate::event::CloseReason;
 use crate::timers::TimerKind;
 use cc::CongestionEvent;
 use recovery::Episode;
-use trace::{Event, Observer};
+use trace::{EpisodeCause, Event, Observer};
 
 impl Endpoint {
     /// Handles expired deadlines, perhaps none: spurious calls are harmless.
@@ -21,7 +21,7 @@ impl Endpoint {
                 self.arm_loss_timer(cx);
                 continue;
             }
-            cx.emit(|| Event::TimerFired { kind: kind.name() });
+            cx.emit(|| Event::TimerFired { kind });
             self.outlet.on_timer(kind);
             match kind {
                 TimerKind::Retransmit if !self.life.state().is_synchronized() => self.on_syn_timeout(cx),
@@ -157,7 +157,7 @@ impl Endpoint {
         let prompt_rtt = self.prompt_rtt();
         self.snd.on_timeout(&self.cfg, cx.now, &event, prompt_rtt);
         self.ecn.owe_cwr(self.neg.ecn);
-        self.set_episode(cx, Episode::Loss { point: self.snd.space.nxt() }, "timeout");
+        self.set_episode(cx, Episode::Loss { point: self.snd.space.nxt() }, EpisodeCause::Timeout);
         let refused_for = self.refused_for();
         if refused_for.is_none() {
             self.snd.rec.rto.back_off(&self.cfg.rto);

@@ -15,7 +15,7 @@ use super::{Unreadable, follow};
 use crate::{End, Meta, Record, Trace};
 use base::{Bytes, Duration, Instant, SeqRange};
 use std::io::Read;
-use trace::{ConnId, Event};
+use trace::{BlockClass, ConnId, EpisodeCause, Event, FlagLetters, Limit, SendCause, TimerKind};
 use wire::Flags;
 
 /// Reads a capture again for one of its flows, by the number that [`super::analyze`] assigned; returns `None` if the flow does
@@ -82,7 +82,7 @@ impl Writer {
         let side = flow.side(segment);
         let now = [0, 1].map(|side: usize| Known::of(&flow.streams[side]));
         let tcp = &segment.tcp;
-        let (flags, blocks) = (tcp.flag_letters(), tcp.options.sack.as_slice());
+        let (flags, blocks) = (FlagLetters::of(tcp.control_bits()), tcp.options.sack.as_slice());
         let is_fin = tcp.flags.contains(Flags::FIN);
         let window = flow.streams[1 - side].window.now.min(u64::from(Bytes::MAX)) as Bytes;
         let (cause, retransmit) = cause(&self.known[side], &now[side], segment);
@@ -112,16 +112,17 @@ impl Writer {
     fn episode(&mut self, at: Instant, side: usize, now: &Known) {
         let before = self.known[side];
         if now.counts.timeouts > before.counts.timeouts {
-            self.push(at, side, Event::TimerFired { kind: "retransmit" });
+            self.push(at, side, Event::TimerFired { kind: TimerKind::Retransmit });
         }
-        let name = |episode| match episode {
-            Episode::None => "open",
-            Episode::Fast { .. } => "recovery",
-            Episode::Timeout { .. } => "loss",
+        let label = |episode| match episode {
+            Episode::None => trace::Episode::Open,
+            Episode::Fast { .. } => trace::Episode::Recovery,
+            Episode::Timeout { .. } => trace::Episode::Loss,
         };
-        let (from, to) = (name(before.episode), name(now.episode));
+        let (from, to) = (label(before.episode), label(now.episode));
         if from != to && now.episode != Episode::None {
-            let cause = if to == "loss" { "timeout" } else { "dup_thresh" };
+            let by_timeout = to == trace::Episode::Loss;
+            let cause = if by_timeout { EpisodeCause::Timeout } else { EpisodeCause::DupThresh };
             self.push(at, side, Event::EpisodeChanged { from, to, cause, point: None });
         }
     }
@@ -139,7 +140,7 @@ impl Writer {
         let Some(ack) = segment.tcp.ack else { return };
         let before = self.known[side];
         for (index, &range) in segment.tcp.options.sack.as_slice().iter().enumerate() {
-            let class = if index == 0 && dsack.is_some() { "dsack" } else { "sack" };
+            let class = if index == 0 && dsack.is_some() { BlockClass::Dsack } else { BlockClass::Sack };
             self.push(at, side, Event::BlockReceived { range, class });
         }
         let sample = (now.samples > before.samples).then(|| Duration::from_nanos(rtt.latest()));
@@ -156,38 +157,42 @@ impl Writer {
             self.push(at, side, Event::RttUpdated { sample, srtt, rttvar, rto, min_rtt });
         }
         if before.episode != Episode::None && now.episode == Episode::None {
-            let from = if matches!(before.episode, Episode::Fast { .. }) { "recovery" } else { "loss" };
-            self.push(at, side, Event::EpisodeChanged { from, to: "open", cause: "acked", point: None });
+            let is_fast = matches!(before.episode, Episode::Fast { .. });
+            let from = if is_fast { trace::Episode::Recovery } else { trace::Episode::Loss };
+            let cause = EpisodeCause::Acknowledged;
+            self.push(at, side, Event::EpisodeChanged { from, to: trace::Episode::Open, cause, point: None });
         }
     }
 }
 
 /// Returns why a segment left, in the trace's terms, and whether it repeats earlier data.
-fn cause(before: &Known, now: &Known, segment: &Segment) -> (&'static str, u8) {
+fn cause(before: &Known, now: &Known, segment: &Segment) -> (SendCause, u8) {
     let (was, is) = (&before.counts, &now.counts);
     let is_first = before.episode == Episode::None;
     let rose = |count: fn(&Counts) -> u64| count(is) > count(was);
     match () {
-        () if segment.tcp.flags.contains(Flags::RST) => ("reset", 0),
-        () if segment.tcp.flags.contains(Flags::SYN) => ("syn", 0),
-        () if rose(|counts| counts.fast) => (if is_first { "fast_retransmit" } else { "sack_retransmit" }, 1),
-        () if rose(|counts| counts.tail_probes) => ("tail_probe", 1),
-        () if rose(|counts| counts.timeouts) || rose(|counts| counts.after_timeouts) => ("timeout", 1),
-        () if rose(|counts| counts.window_probes) => ("window_probe", 1),
-        () if rose(|counts| counts.unexplained) => ("additional", 1),
-        () if rose(|counts| counts.keep_alives) => ("keep_alive", 0),
-        () if rose(|counts| counts.data_packets) => ("new", 0),
-        () => ("ack", 0),
+        () if segment.tcp.flags.contains(Flags::RST) => (SendCause::Reset, 0),
+        () if segment.tcp.flags.contains(Flags::SYN) => (SendCause::Syn, 0),
+        () if rose(|counts| counts.fast) => {
+            (if is_first { SendCause::FastRetransmit } else { SendCause::SackRetransmit }, 1)
+        }
+        () if rose(|counts| counts.tail_probes) => (SendCause::TailProbe, 1),
+        () if rose(|counts| counts.timeouts) || rose(|counts| counts.after_timeouts) => (SendCause::Timeout, 1),
+        () if rose(|counts| counts.window_probes) => (SendCause::WindowProbe, 1),
+        () if rose(|counts| counts.unexplained) => (SendCause::Additional, 1),
+        () if rose(|counts| counts.keep_alives) => (SendCause::KeepAlive, 0),
+        () if rose(|counts| counts.data_packets) => (SendCause::New, 0),
+        () => (SendCause::Ack, 0),
     }
 }
 
-fn limit(doing: Doing) -> &'static str {
+fn limit(doing: Doing) -> Limit {
     match doing {
-        Doing::WindowLimited | Doing::WindowClosed => "rwnd",
-        Doing::Recovering | Doing::WaitingForTimer => "recovery",
-        Doing::Idle => "application",
+        Doing::WindowLimited | Doing::WindowClosed => Limit::Rwnd,
+        Doing::Recovering | Doing::WaitingForTimer => Limit::Recovery,
+        Doing::Idle => Limit::Application,
         // The congestion window, pacing or the application: packets do not show which.
-        Doing::Sending => "undetermined",
-        Doing::Nothing => "nothing",
+        Doing::Sending => Limit::Undetermined,
+        Doing::Nothing => Limit::Nothing,
     }
 }

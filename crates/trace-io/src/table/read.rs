@@ -2,10 +2,10 @@
 
 use super::layout::{Column, ColumnKind, Layout};
 use super::{AT, COMMON, CONN, EVENT, META, ROW};
-use crate::{Meta, Record, Trace, TraceError, VERSION, words};
+use crate::{Meta, Record, Trace, TraceError, VERSION};
 use ::parquet::basic::Type as Physical;
-use ::parquet::column::reader::ColumnReader;
-use ::parquet::data_type::ByteArray;
+use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use ::parquet::data_type::{ByteArray, DataType};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::{FileReader, RowGroupReader};
 use ::parquet::file::serialized_reader::SerializedFileReader;
@@ -64,29 +64,43 @@ impl Table {
                 read_column(&*group, column, rows).map_err(|problem| format!("column `{}`: {problem}", column.name));
             columns.push(read?);
         }
+        let mut cursors: Vec<Cursor<'_>> = columns.iter().map(Cursor::new).collect();
         let mut values = vec![None; columns.len()];
         for row in 0..rows {
             // All columns advance together, whether or not the event uses them.
-            values.iter_mut().zip(&mut columns).for_each(|(value, column)| *value = column.next());
-            let record = self.record(&values);
-            numbered.push(record.ok_or_else(|| format!("row {row} of group {index} is not an event"))?);
+            values.iter_mut().zip(&mut cursors).for_each(|(value, cursor)| *value = cursor.next());
+            let problem = |problem| format!("row {row} of group {index} is not an event: {problem}");
+            numbered.push(self.record(&values).map_err(problem)?);
         }
         Ok(())
     }
 
     /// A row, and its number.
-    fn record(&self, row: &[Option<Raw>]) -> Option<(u64, Record)> {
-        let (Raw::Number(number), Raw::Number(at)) = (row[ROW]?, row[AT]?) else { return None };
-        let (Raw::Number(conn), Raw::Word(name)) = (row[CONN]?, row[EVENT]?) else { return None };
-        let place = *self.events.get(name)?;
+    ///
+    /// # Errors
+    /// What is wrong with the row.
+    fn record(&self, row: &[Option<Raw<'_>>]) -> Result<(u64, Record), String> {
+        let (Some(Raw::Number(number)), Some(Raw::Number(at)), Some(Raw::Number(conn)), Some(Raw::Word(name))) =
+            (row[ROW], row[AT], row[CONN], row[EVENT])
+        else {
+            return Err("it lacks a number, a time, a connection or a name".to_owned());
+        };
+        let place = *self.events.get(name).ok_or_else(|| format!("no event is called `{name}`"))?;
         let mut places = self.layout.of(place).iter();
+        // The field asked for last is the one that does not fit.
+        let mut last = None;
         let ask = |field: &'static FieldInfo| {
             let column = places.next().copied().unwrap_or_default();
-            value(field, row[column], row.get(column + 1).copied().flatten())
+            let value = value(field, row[column], row.get(column + 1).copied().flatten());
+            last = Some((field, value));
+            value
         };
-        let event = Event::from_values(place, ask)?;
-        let record = Record { at: Instant::from_nanos(at), conn: ConnId(u32::try_from(conn).ok()?), event };
-        Some((number, record))
+        let Some(event) = Event::from_values(place, ask) else {
+            let (field, value) = last.map_or(("", Value::Absent), |(field, value)| (field.name, value));
+            return Err(format!("`{value}` is not a `{field}` of `{name}`"));
+        };
+        let conn = u32::try_from(conn).map_err(|_| format!("no connection has the number {conn}"))?;
+        Ok((number, Record { at: Instant::from_nanos(at), conn: ConnId(conn), event }))
     }
 }
 
@@ -119,7 +133,7 @@ struct Version {
 }
 
 /// A field's value from its column, or two.
-fn value(field: &FieldInfo, first: Option<Raw>, second: Option<Raw>) -> Value {
+fn value<'w>(field: &FieldInfo, first: Option<Raw<'w>>, second: Option<Raw<'w>>) -> Value<'w> {
     let seq = |raw| SeqNum(u32::try_from(raw).unwrap_or_default());
     match (field.kind, first, second) {
         (Kind::Number, Some(Raw::Number(number)), _) => Value::Number(number),
@@ -136,30 +150,68 @@ fn value(field: &FieldInfo, first: Option<Raw>, second: Option<Raw>) -> Value {
 }
 
 #[derive(Clone, Copy)]
-enum Raw {
+enum Raw<'w> {
     Number(u64),
     Flag(bool),
-    Word(&'static str),
+    Word(&'w str),
+}
+
+/// Values of a column, without the rows that have none.
+enum Cells {
+    Wide(Vec<i64>),
+    Narrow(Vec<i32>),
+    Flags(Vec<bool>),
+    Words(Vec<ByteArray>),
+}
+
+impl Cells {
+    fn len(&self) -> usize {
+        match self {
+            Self::Wide(values) => values.len(),
+            Self::Narrow(values) => values.len(),
+            Self::Flags(values) => values.len(),
+            Self::Words(values) => values.len(),
+        }
+    }
+
+    fn get(&self, index: usize) -> Option<Raw<'_>> {
+        Some(match self {
+            Self::Wide(values) => Raw::Number(*values.get(index)? as u64),
+            Self::Narrow(values) => Raw::Number((*values.get(index)? as u32).into()),
+            Self::Flags(values) => Raw::Flag(*values.get(index)?),
+            // No name of ours is anything but ASCII.
+            Self::Words(values) => Raw::Word(values.get(index)?.as_utf8().unwrap_or("\u{fffd}")),
+        })
+    }
 }
 
 /// A column of one row group.
 struct Values {
-    values: Vec<Raw>,
+    cells: Cells,
     /// Empty for a column in which every row has a value.
     levels: Vec<i16>,
+}
+
+/// Goes through a column row by row.
+struct Cursor<'v> {
+    values: &'v Values,
     row: usize,
     next: usize,
 }
 
-impl Values {
-    fn next(&mut self) -> Option<Raw> {
-        let there = self.levels.get(self.row).is_none_or(|level| *level > 0);
+impl<'v> Cursor<'v> {
+    const fn new(values: &'v Values) -> Self {
+        Self { values, row: 0, next: 0 }
+    }
+
+    fn next(&mut self) -> Option<Raw<'v>> {
+        let there = self.values.levels.get(self.row).is_none_or(|level| *level > 0);
         self.row += 1;
         if !there {
             return None;
         }
         self.next += 1;
-        self.values.get(self.next - 1).copied()
+        self.values.cells.get(self.next - 1)
     }
 }
 
@@ -184,43 +236,29 @@ fn read_column(group: &dyn RowGroupReader, column: &Column, rows: usize) -> Resu
     }
     let mut levels = Vec::new();
     let reader = group.get_column_reader(index).map_err(|error| error.to_string())?;
-    let values = read_values(reader, rows, (!required).then_some(&mut levels)).map_err(|error| error.to_string())?;
+    let cells = read_cells(reader, rows, (!required).then_some(&mut levels)).map_err(|error| error.to_string())?;
     let expected = if required { rows } else { levels.iter().filter(|level| **level > 0).count() };
-    if values.len() != expected || (!required && levels.len() != rows) {
+    if cells.len() != expected || (!required && levels.len() != rows) {
         return Err("it ends too soon".to_owned());
     }
-    Ok(Values { values, levels, row: 0, next: 0 })
+    Ok(Values { cells, levels })
 }
 
-fn read_values(reader: ColumnReader, rows: usize, levels: Option<&mut Vec<i16>>) -> Result<Vec<Raw>, ParquetError> {
-    let too_odd = || ParquetError::General("a word that none of ours would be".to_owned());
+fn read_cells(reader: ColumnReader, rows: usize, levels: Option<&mut Vec<i16>>) -> Result<Cells, ParquetError> {
+    fn all<T: DataType>(
+        mut reader: ColumnReaderImpl<T>,
+        rows: usize,
+        levels: Option<&mut Vec<i16>>,
+    ) -> Result<Vec<T::T>, ParquetError> {
+        let mut values = Vec::new();
+        reader.read_records(rows, levels, None, &mut values)?;
+        Ok(values)
+    }
     Ok(match reader {
-        ColumnReader::Int64ColumnReader(mut reader) => {
-            let mut values = Vec::new();
-            reader.read_records(rows, levels, None, &mut values)?;
-            values.into_iter().map(|value: i64| Raw::Number(value as u64)).collect()
-        }
-        ColumnReader::Int32ColumnReader(mut reader) => {
-            let mut values = Vec::new();
-            reader.read_records(rows, levels, None, &mut values)?;
-            values.into_iter().map(|value: i32| Raw::Number((value as u32).into())).collect()
-        }
-        ColumnReader::BoolColumnReader(mut reader) => {
-            let mut values = Vec::new();
-            reader.read_records(rows, levels, None, &mut values)?;
-            values.into_iter().map(Raw::Flag).collect()
-        }
-        ColumnReader::ByteArrayColumnReader(mut reader) => {
-            let mut values: Vec<ByteArray> = Vec::new();
-            reader.read_records(rows, levels, None, &mut values)?;
-            let mut last: Option<&'static str> = None;
-            let keep = |value: &ByteArray| {
-                let text = value.as_utf8().ok()?;
-                last = last.filter(|last| *last == text).or_else(|| words::keep(text));
-                last.map(Raw::Word)
-            };
-            values.iter().map(keep).collect::<Option<Vec<_>>>().ok_or_else(too_odd)?
-        }
+        ColumnReader::Int64ColumnReader(reader) => Cells::Wide(all(reader, rows, levels)?),
+        ColumnReader::Int32ColumnReader(reader) => Cells::Narrow(all(reader, rows, levels)?),
+        ColumnReader::BoolColumnReader(reader) => Cells::Flags(all(reader, rows, levels)?),
+        ColumnReader::ByteArrayColumnReader(reader) => Cells::Words(all(reader, rows, levels)?),
         _ => return Err(ParquetError::General("it is of another type".to_owned())),
     })
 }

@@ -144,7 +144,7 @@ impl Filler<'_> {
 
 impl Listener for Filler<'_> {
     #[inline(always)]
-    fn hear(&mut self, kind: Kind, optional: bool, value: Value) {
+    fn hear(&mut self, kind: Kind, optional: bool, value: Value<'static>) {
         if optional {
             self.put_level(value != Value::Absent);
             if kind == Kind::Range {

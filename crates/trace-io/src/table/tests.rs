@@ -9,18 +9,16 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write as _;
-use trace::{ConnId, Event, FieldInfo, Kind, VERSION, VOCABULARY, Value};
+use trace::{ConnId, Event, FieldInfo, Kind, TimerKind, VERSION, VOCABULARY, Value};
 
-const WORDS: [&str; 6] = ["", "PA", "rack", "fast_retransmit", "a word of many letters, and a comma", "Ω"];
-
-fn value(field: &FieldInfo, bits: u64, mask: u64) -> Value {
+fn value(field: &FieldInfo, bits: u64, mask: u64) -> Value<'static> {
     if field.optional && bits.is_multiple_of(3) {
         return Value::Absent;
     }
     match field.kind {
         Kind::Number => Value::Number(bits & mask),
         Kind::Flag => Value::Flag(bits & 1 == 1),
-        Kind::Word => Value::Word(WORDS[(bits % WORDS.len() as u64) as usize]),
+        Kind::Word => Value::Word(field.names[(bits % field.names.len() as u64) as usize]),
         Kind::Seq => Value::Seq(SeqNum(bits as u32)),
         Kind::Range => Value::Range(SeqRange::new(SeqNum(bits as u32), SeqNum((bits >> 32) as u32))),
         Kind::Span => Value::Span(Duration::from_nanos(bits)),
@@ -159,4 +157,22 @@ fn what_is_not_a_table_of_ours_is_refused_by_name() {
     assert!(matches!(error, TraceError::Foreign { .. }), "{error}");
     let missing = dir::read(&file.path().join("nowhere")).unwrap_err();
     assert!(matches!(missing, TraceError::Io { .. }), "{missing}");
+}
+
+#[test]
+fn a_label_that_the_vocabulary_lacks_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let event = Event::TimerFired { kind: TimerKind::TailProbe };
+    let record = Record { at: Instant::ZERO, conn: ConnId(0), event };
+    dir::write(directory.path(), &Trace { meta: meta(), records: vec![record; 3] }).unwrap();
+    let path = directory.path().join(dir::TABLE);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let places: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(b"tail_probe")).collect();
+    places.iter().for_each(|&at| bytes[at..at + 10].copy_from_slice(b"tall_probe"));
+    std::fs::write(&path, &bytes).unwrap();
+    let error = dir::read(&path).unwrap_err().to_string();
+    assert!(
+        error.ends_with("row 0 of group 0 is not an event: `tall_probe` is not a `kind` of `TimerFired`"),
+        "{error}"
+    );
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use test_case::test_case;
+use trace::BlockClass;
 
 /// The analysis of a sender's behaviour.
 #[derive(Debug, PartialEq)]
@@ -168,7 +169,7 @@ fn a_flow_becomes_a_trace_that_counts_the_same() {
     let counters = &outcome.ends[0].counters;
     let again = of_sender(|event| matches!(event, Event::SegmentSent { retransmit: 1.., .. }));
     assert_eq!(again, u64::from(counters.segments_retransmitted));
-    let dsacks = of_sender(|event| matches!(event, Event::BlockReceived { class: "dsack", .. }));
+    let dsacks = of_sender(|event| matches!(event, Event::BlockReceived { class: BlockClass::Dsack, .. }));
     assert_eq!(dsacks, u64::from(outcome.ends[1].counters.dsacks_sent));
     let sent = of_sender(|event| matches!(event, Event::SegmentSent { .. }));
     assert_eq!(sent, counters.segments_sent);

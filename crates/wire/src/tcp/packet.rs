@@ -3,6 +3,7 @@
 //! Reserved bits are ignored on receipt and written as zero; the checksum belongs to [`crate::checksum`].
 
 use super::options::{MAX_OPTIONS, Options};
+use super::repr::ACK;
 use super::{Flags, TcpRepr};
 use crate::words::{self, FIXED};
 use crate::{IpRepr, Malformed};
@@ -12,8 +13,6 @@ use base::SeqNum;
 pub(crate) const MAX_HEADER: usize = FIXED + MAX_OPTIONS;
 /// Where the checksum stands.
 pub(crate) const CHECKSUM_AT: usize = 16;
-/// The ACK bit of byte 13.
-const ACK: u8 = 0x10;
 
 /// The header's own length in bytes; `segment` begins with it and may go on behind it.
 #[inline]
@@ -64,9 +63,8 @@ pub(crate) fn emit(tcp: &TcpRepr, out: &mut [u8; MAX_HEADER]) -> usize {
     assert!(tcp.src_port != 0 && tcp.dst_port != 0, "a port is never zero");
     let (fixed, rest) = out.split_first_chunk_mut().expect("there is room");
     let len = FIXED + tcp.options.write(rest.first_chunk_mut().expect("there is room"));
-    let bits = tcp.flags.bits() | if tcp.ack.is_some() { ACK } else { 0 };
     let ports = u32::from(tcp.src_port) << 16 | u32::from(tcp.dst_port);
-    let control = (len as u32 / 4) << 28 | u32::from(bits) << 16 | u32::from(tcp.window);
+    let control = (len as u32 / 4) << 28 | u32::from(tcp.control_bits()) << 16 | u32::from(tcp.window);
     words::write([ports, tcp.seq.0, tcp.ack.map_or(0, |ack| ack.0), control, u32::from(tcp.urgent)], fixed);
     len
 }

@@ -3,6 +3,9 @@
 use super::options::Options;
 use base::SeqNum;
 
+/// The ACK bit in byte 13.
+pub(super) const ACK: u8 = 0x10;
+
 /// The control bits other than ACK, which [`TcpRepr::ack`] carries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u8);
@@ -48,7 +51,7 @@ impl Flags {
     /// From byte 13; the ACK bit is masked away.
     #[inline]
     pub const fn from_bits(bits: u8) -> Self {
-        Self(bits & !0x10)
+        Self(bits & !ACK)
     }
 }
 
@@ -74,22 +77,9 @@ pub struct TcpRepr {
 }
 
 impl TcpRepr {
-    /// The control bits as letters in the usual order (`S`, `SA`, `FPA`, …; `-` without any), as traces and captures show them. URG and
-    /// the bits of ECN have none.
-    pub fn flag_letters(&self) -> &'static str {
-        let bit = |flag| self.flags.contains(flag);
-        match (bit(Flags::SYN), bit(Flags::FIN), bit(Flags::RST), bit(Flags::PSH), self.ack.is_some()) {
-            (true, _, _, _, false) => "S",
-            (true, _, _, _, true) => "SA",
-            (_, _, true, _, false) => "R",
-            (_, _, true, _, true) => "RA",
-            (_, true, _, false, true) => "FA",
-            (_, true, _, true, true) => "FPA",
-            (_, true, _, _, false) => "F",
-            (_, _, _, true, true) => "PA",
-            (_, _, _, true, false) => "P",
-            (_, _, _, false, true) => "A",
-            (_, _, _, false, false) => "-",
-        }
+    /// Returns the control bits as they stand in byte 13, ACK included.
+    #[inline]
+    pub const fn control_bits(&self) -> u8 {
+        self.flags.bits() | if self.ack.is_some() { ACK } else { 0 }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::avoidance::{Cubic, CubicConfig};
-use crate::control::{CcNote, CongestionControl};
+use crate::control::{CcNote, CcPhase, CongestionControl};
 use crate::loss_based::LossBased;
 use crate::sample::CongestionEvent;
 use crate::slow_start::ExitCause;
@@ -130,7 +130,7 @@ fn ten_segments_a_round_are_enough_unless_acks_are_delayed(per_ack: u32, fires: 
             flow.ack(per_ack, Some(rtt_us));
         }
     }
-    assert_eq!(flow.policy.phase() == "css", fires);
+    assert_eq!(flow.policy.phase() == CcPhase::Css, fires);
 }
 
 //= specs/rfc9406.md#conservative-slow-start
@@ -149,7 +149,7 @@ fn css_lasts_five_rounds_of_which_the_one_it_began_in_is_the_first() {
     flow.send(100);
     assert_eq!(flow.ack(1, Some(60_000)), Step::Exit { window: 100 * SEGMENT, cause: ExitCause::CssRounds });
     assert_eq!(flow.ack(1, Some(60_000)), GROW, "nothing is searched any more");
-    assert_eq!(flow.policy.phase(), "slow_start");
+    assert_eq!(flow.policy.phase(), CcPhase::SlowStart);
 }
 
 //= specs/rfc9406.md#delay-increase
@@ -170,8 +170,8 @@ fn css_in_the_third_round_finds_the_path_as_fast_as_before_and_a_later_one_has_f
     }
     flow.send(10);
     assert!((0..7).all(|_| flow.ack(1, Some(59_999)) == IN_CSS), "too few samples to judge");
-    assert_eq!((flow.policy.phase(), flow.ack(1, Some(59_999))), ("css", Step::Turn(SEGMENT / 4)));
-    assert_eq!((flow.policy.phase(), flow.ack(1, Some(59_999))), ("slow_start", GROW));
+    assert_eq!((flow.policy.phase(), flow.ack(1, Some(59_999))), (CcPhase::Css, Step::Turn(SEGMENT / 4)));
+    assert_eq!((flow.policy.phase(), flow.ack(1, Some(59_999))), (CcPhase::SlowStart, GROW));
     for _ in 1..=5 {
         assert_eq!(flow.round(10, 90_000), IN_CSS);
     }
@@ -208,7 +208,7 @@ fn a_stretch_ack_of_forty_segments_opens(limit_segments: Option<u32>, probing: u
     flow.send(40);
     assert_eq!(flow.ack(40, Some(50_000)), Step::Grow(probing * SEGMENT));
     flow.round(10, 60_000);
-    assert_eq!(flow.policy.phase(), "css");
+    assert_eq!(flow.policy.phase(), CcPhase::Css);
     assert_eq!(flow.ack(40, Some(60_000)), Step::Grow(conservative * SEGMENT));
 }
 
@@ -230,7 +230,7 @@ fn lss_has_no_end_of_its_own_and_never_goes_back() {
     flow.round(10, 50_000);
     flow.round(10, 60_000);
     assert!((0..20).all(|_| flow.round(10, 50_000) == Step::Contend(SEGMENT / 4)));
-    assert_eq!(flow.policy.phase(), "lss");
+    assert_eq!(flow.policy.phase(), CcPhase::Lss);
 }
 
 #[test_case(40, 10; "K is 4 at first")]
@@ -303,7 +303,7 @@ impl<T: Tail> Growing<T> {
         let cubic = Cubic::new(&CubicConfig::default());
         let cc = LossBased::new(window, HystartPp::new(&config, SeqNum(1)), cubic, None);
         let mut growing = Self { cc, una: SeqNum(1), nxt: SeqNum(1) };
-        let entered = Some(CcNote::PhaseChanged(T::NAME));
+        let entered = Some(CcNote::PhaseChanged(T::PHASE));
         for (una, nxt, rtt_ms, note) in [(2, 2, 50, None), (3, 3 + 100 * SEGMENT, 60, entered)] {
             (growing.una, growing.nxt) = (SeqNum(una), SeqNum(nxt));
             assert_eq!(
@@ -361,7 +361,7 @@ fn lss_opens_the_window_by_almost_a_quarter_of_the_threshold_a_round() {
     let rounds: Vec<Bytes> = (0..5).map(|_| growing.round()).collect();
     let expected: [Bytes; 5] = [1_225, 1_453, 1_684, 1_918, 2_152];
     assert!(rounds.iter().zip(expected).all(|(got, expected)| got.abs_diff(expected) <= 1), "{rounds:?}");
-    assert_eq!((growing.cc.snapshot().phase, growing.cc.window().ssthresh()), ("lss", 100 * SEGMENT));
+    assert_eq!((growing.cc.snapshot().phase, growing.cc.window().ssthresh()), (CcPhase::Lss, 100 * SEGMENT));
 }
 
 //= specs/rfc9406.md#conservative-slow-start
@@ -378,7 +378,7 @@ fn a_faster_round_gives_slow_start_back_and_says_so() {
     let before = growing.cc.window().cwnd();
     assert_eq!(growing.ack(&faster), Some(CcNote::ReturnedToSlowStart));
     assert_eq!(growing.cc.window().cwnd(), before + SEGMENT, "this ACK still counts a quarter");
-    assert_eq!((growing.cc.snapshot().phase, growing.cc.window().ssthresh()), ("slow_start", Window::UNKNOWN));
+    assert_eq!((growing.cc.snapshot().phase, growing.cc.window().ssthresh()), (CcPhase::SlowStart, Window::UNKNOWN));
 }
 
 #[test]
@@ -389,7 +389,7 @@ fn when_css_is_over_the_cubic_begins_at_its_plateau() {
     let note = growing.ack(&AckSample { rtt: Some(Duration::from_millis(60)), ..ack(70, SEGMENT) });
     assert_eq!(note, Some(CcNote::SlowStartExited(ExitCause::CssRounds)));
     let snapshot = growing.cc.snapshot();
-    assert_eq!((snapshot.phase, snapshot.cwnd, snapshot.ssthresh), ("cubic", before, before));
+    assert_eq!((snapshot.phase, snapshot.cwnd, snapshot.ssthresh), (CcPhase::Cubic, before, before));
     assert_eq!(snapshot.values[..2], [("w_max", u64::from(before)), ("k_ms", 0)]);
 }
 
@@ -400,13 +400,13 @@ fn when_css_is_over_the_cubic_begins_at_its_plateau() {
 #[test_case(CongestionEvent::Ecn { flight_size: 100 * SEGMENT, beta: None, least_segments: 1 }; "a mark")]
 fn a_congestion_signal_ends_css(signal: CongestionEvent) {
     let mut growing = Growing::<Css>::new(CssConfig::default());
-    assert_eq!(growing.cc.snapshot().phase, "css");
+    assert_eq!(growing.cc.snapshot().phase, CcPhase::Css);
     growing.cc.on_congestion(&signal, Instant::ZERO);
     assert_eq!(growing.ack(&ack(1, 0)), Some(CcNote::SlowStartExited(ExitCause::Congestion)));
     growing.cc.on_recovery_exit(Instant::ZERO);
     growing.ack(&ack(1, SEGMENT));
     let snapshot = growing.cc.snapshot();
-    assert_eq!((snapshot.phase, snapshot.ssthresh), ("cubic", 70 * SEGMENT));
+    assert_eq!((snapshot.phase, snapshot.ssthresh), (CcPhase::Cubic, 70 * SEGMENT));
 }
 
 #[test]
@@ -422,12 +422,12 @@ fn lss_lasts_until_the_next_congestion_signal() {
     growing.round();
     let cwnd = growing.cc.window().cwnd();
     growing.cc.on_congestion(&CongestionEvent::Loss { flight_size: cwnd }, Instant::ZERO);
-    assert_eq!(growing.cc.snapshot().phase, "cubic");
+    assert_eq!(growing.cc.snapshot().phase, CcPhase::Cubic);
     assert_eq!(growing.cc.window().cwnd(), cwnd * 7 / 10);
     assert_eq!(growing.ack(&ack(1, 0)), Some(CcNote::SlowStartExited(ExitCause::Congestion)));
     growing.cc.on_recovery_exit(Instant::ZERO);
     growing.ack(&ack(1, SEGMENT));
-    assert_eq!(growing.cc.snapshot().phase, "cubic");
+    assert_eq!(growing.cc.snapshot().phase, CcPhase::Cubic);
 }
 
 #[test]
@@ -435,13 +435,13 @@ fn an_undone_loss_gives_slow_start_back_without_what_it_had_measured() {
     let mut growing = Growing::<Css>::new(CssConfig::default());
     growing.round();
     growing.ack(&AckSample { rtt: Some(Duration::from_millis(50)), ..ack(0, SEGMENT) });
-    assert_eq!(growing.cc.snapshot().phase, "slow_start");
+    assert_eq!(growing.cc.snapshot().phase, CcPhase::SlowStart);
     growing.cc.on_congestion(&CongestionEvent::Loss { flight_size: growing.cc.window().cwnd() }, Instant::ZERO);
     growing.una = growing.nxt;
     assert!(growing.cc.undo());
     let slower = AckSample { rtt: Some(Duration::from_millis(60)), ..ack(0, SEGMENT) };
     assert_eq!(growing.ack(&slower), None, "50 ms was before the episode");
-    assert_eq!(growing.cc.snapshot().phase, "slow_start");
+    assert_eq!(growing.cc.snapshot().phase, CcPhase::SlowStart);
 }
 
 #[test]
@@ -452,7 +452,7 @@ fn an_undone_loss_gives_lss_back() {
     growing.cc.on_congestion(&CongestionEvent::Loss { flight_size: window.cwnd() }, Instant::ZERO);
     growing.ack(&ack(1, 0));
     assert!(growing.cc.undo());
-    assert_eq!((growing.cc.snapshot().phase, growing.cc.window()), ("lss", &window));
-    assert_eq!(growing.ack(&ack(1, 0)), Some(CcNote::PhaseChanged("lss")));
+    assert_eq!((growing.cc.snapshot().phase, growing.cc.window()), (CcPhase::Lss, &window));
+    assert_eq!(growing.ack(&ack(1, 0)), Some(CcNote::PhaseChanged(CcPhase::Lss)));
     assert_eq!(growing.round(), 1_453);
 }

@@ -5,6 +5,7 @@
 //! ACK that begins the round after the last one no longer opens the window.
 
 use super::{Tail, TailAck, TailStep};
+use crate::control::CcPhase;
 use crate::slow_start::round::{Round, RttMicros};
 use crate::slow_start::{ExitCause, Step};
 use base::Bytes;
@@ -42,7 +43,7 @@ pub struct CssPhase {
 impl Tail for Css {
     type Config = CssConfig;
     type Phase = CssPhase;
-    const NAME: &'static str = "css";
+    const PHASE: CcPhase = CcPhase::Css;
 
     fn new(config: &CssConfig) -> Self {
         Self { config: *config }

@@ -6,6 +6,7 @@
 
 use super::{Tail, TailAck, TailStep};
 use crate::avoidance::ratio;
+use crate::control::CcPhase;
 use crate::slow_start::Step;
 use crate::slow_start::round::RttMicros;
 use crate::window::Window;
@@ -41,7 +42,7 @@ impl Tail for Lss {
     type Config = LssConfig;
     /// No state: `ssthresh` is in the window.
     type Phase = ();
-    const NAME: &'static str = "lss";
+    const PHASE: CcPhase = CcPhase::Lss;
 
     fn new(config: &LssConfig) -> Self {
         let LssConfig { low_window_segments, divisor } = *config;

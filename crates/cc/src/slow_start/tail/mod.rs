@@ -8,6 +8,7 @@ pub use lss::{Lss, LssConfig};
 
 use super::round::{Round, RttMicros};
 use super::{ExitCause, Step};
+use crate::control::CcPhase;
 use crate::window::Window;
 use base::Bytes;
 use core::fmt::Debug;
@@ -18,8 +19,8 @@ pub trait Tail: Debug + Clone + Send + 'static {
     type Config;
     /// Run-time state of the phase.
     type Phase: Debug + Clone + Send + 'static;
-    /// Name of the phase in traces.
-    const NAME: &'static str;
+    /// The phase in traces.
+    const PHASE: CcPhase;
     /// Creates the tail that `config` describes; [`CcConfig::problems`](crate::CcConfig::problems) checks its bounds.
     fn new(config: &Self::Config) -> Self;
     /// Returns whether the detector counts at this window.

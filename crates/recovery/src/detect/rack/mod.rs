@@ -13,7 +13,7 @@ pub mod rules;
 #[cfg(test)]
 mod tests;
 
-use super::{DetectCx, LossDetector, ReorderingWindow, Verdict};
+use super::{DetectCx, DetectorKind, LossDetector, ReorderingWindow, Verdict};
 use crate::scoreboard::{Mark, Scoreboard, SentSegment};
 use base::{Duration, SeqNum, SeqRange};
 use config::{EarlyAnswer, RackConfig, RttOf};
@@ -117,8 +117,8 @@ impl Rack {
 }
 
 impl LossDetector for Rack {
-    fn name(&self) -> &'static str {
-        "rack"
+    fn kind(&self) -> DetectorKind {
+        DetectorKind::Rack
     }
 
     fn on_delivered(&mut self, batch: &[SentSegment], cx: &DetectCx) {

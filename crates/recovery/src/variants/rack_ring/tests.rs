@@ -21,8 +21,8 @@ struct OverTheBoard {
 }
 
 impl LossDetector for OverTheBoard {
-    fn name(&self) -> &'static str {
-        "over_the_board"
+    fn kind(&self) -> DetectorKind {
+        DetectorKind::RackRing
     }
     fn on_delivered(&mut self, batch: &[SentSegment], cx: &DetectCx) {
         self.beside.on_delivered(batch, cx);

@@ -6,7 +6,7 @@ use super::*;
 use crate::stall_limit;
 use crate::topology::FIRST_PORT;
 use crate::workload::App;
-use netem::DropCause;
+use netem::{DropCause, HopKind};
 use tcp::TimerKind;
 use test_case::test_case;
 use wire::Flags;
@@ -107,8 +107,8 @@ impl Hop<Parcel> for Faulty {
         };
         if lost { Offer::Dropped(packet, DropCause::Loss) } else { Offer::Forwards(now + DELAY, packet) }
     }
-    fn name(&self) -> &'static str {
-        "faulty"
+    fn kind(&self) -> HopKind {
+        HopKind::Loss
     }
 }
 

@@ -2,6 +2,7 @@
 //! calls. `audit` recomputes them from scratch in O(window), so only checkers call it. Changes no state.
 
 use super::counters::{RareStatistics, RateOf, Statistics, TimeAccounts};
+use super::labels;
 use super::queues::{FinProgress, Queues};
 use crate::config::ValidConfig;
 use crate::endpoint::life::Life;
@@ -87,7 +88,7 @@ impl Account<'_> {
             min_rtt: self.snd.rec.rtt.min_rtt(),
             reo_wnd_mult: self.snd.rec.detector.reordering().map(|state| state.multiplier),
             rto: self.snd.rec.rto.current().duration(),
-            episode: self.snd.rec.episode().name(),
+            episode: labels::episode(self.snd.rec.episode()).name(),
             readable: self.rcv.readable(),
             mismatches: self.rcv.mismatches(),
             negotiated: (self.neg.sack, self.neg.timestamps, self.neg.scaling),
@@ -262,7 +263,11 @@ impl Account<'_> {
         } else if synchronized && flight > buffered + 1 {
             format!("{flight} bytes are in flight but only {buffered} are buffered")
         } else if recovering != self.snd.rec.reduction.is_some() {
-            format!("a reduction rules is {} in the episode {}", !recovering, self.snd.rec.episode().name())
+            format!(
+                "a reduction rules is {} in the episode {}",
+                !recovering,
+                labels::episode(self.snd.rec.episode()).name()
+            )
         } else if self.life.state() == State::Closed && timer_runs {
             "a timer runs in CLOSED".to_owned()
         } else if !watched && !timer_runs {

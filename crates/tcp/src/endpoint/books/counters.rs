@@ -5,45 +5,11 @@
 //! give the bytes sent.
 
 use crate::endpoint::sender::{Held, Overtaken};
-use crate::event::DropReason;
 use crate::info::EcnInfo;
 use base::{Bytes, Duration, Instant, RateSample};
 use recovery::Delivered;
+use trace::{DropReason, Limit};
 use wire::Ecn;
-
-/// What prevents the next segment from leaving.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::endpoint) enum Limit {
-    /// None of the others: the connection is not open, or a small segment waits for more data.
-    #[default]
-    Nothing,
-    /// There is nothing to send.
-    Application,
-    /// The send buffer is full of data in flight, and the application would write more.
-    Buffer,
-    /// The congestion window.
-    Cwnd,
-    /// The peer's window.
-    Rwnd,
-    /// What recovery lets leave.
-    Recovery,
-    /// The pacer.
-    Pacing,
-}
-
-impl Limit {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Nothing => "nothing",
-            Self::Application => "application",
-            Self::Buffer => "buffer",
-            Self::Cwnd => "cwnd",
-            Self::Rwnd => "rwnd",
-            Self::Recovery => "recovery",
-            Self::Pacing => "pacing",
-        }
-    }
-}
 
 /// Whether a delivery rate measures the path's capacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

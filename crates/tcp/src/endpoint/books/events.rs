@@ -1,7 +1,8 @@
 //! Information that only traces need: why a segment leaves, how SACK blocks were classified, what limits the sender. Computed
 //! only while an observer is attached.
 
-use super::counters::{AckReport, Limit, Statistics};
+use super::counters::{AckReport, Statistics};
+use super::labels;
 use crate::config::Config;
 use crate::cx::Cx;
 use crate::endpoint::sender::{Overtaken, Progress, Sender};
@@ -10,54 +11,7 @@ use base::{Bytes, Instant, RateSample, SeqNum, SeqRange};
 use cc::Pacing;
 use recovery::Episode;
 use recovery::tlp::ProbeOutcome;
-use trace::{Event, Observer};
-
-/// Why a segment leaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::endpoint) enum SendCause {
-    /// New data.
-    New,
-    /// New data beyond what cumulative acknowledgements permit (RFC 3042).
-    LimitedTransmit,
-    /// A retransmission in recovery that leaves whatever the window says, such as the first one.
-    FastRetransmit,
-    /// Any other one.
-    SackRetransmit,
-    /// A segment that nothing marks lost (RFC 6675 §4, NextSeg rules 3 and 4).
-    Additional,
-    /// Retransmissions after a timeout.
-    Timeout,
-    TailProbe,
-    /// New data instead of retransmissions, while a timeout is examined.
-    Frto,
-    WindowProbe,
-    MtuProbe,
-    KeepAlive,
-    Syn,
-    Ack,
-    Reset,
-}
-
-impl SendCause {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::LimitedTransmit => "limited_transmit",
-            Self::FastRetransmit => "fast_retransmit",
-            Self::SackRetransmit => "sack_retransmit",
-            Self::Additional => "additional",
-            Self::Timeout => "timeout",
-            Self::TailProbe => "tail_probe",
-            Self::Frto => "frto",
-            Self::WindowProbe => "window_probe",
-            Self::MtuProbe => "mtu_probe",
-            Self::KeepAlive => "keep_alive",
-            Self::Syn => "syn",
-            Self::Ack => "ack",
-            Self::Reset => "reset",
-        }
-    }
-}
+use trace::{Event, Limit, Observer, SendCause};
 
 /// What an event reports about a segment beyond its header.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +33,7 @@ impl Statistics {
     #[inline]
     pub fn emit_limit<O: Observer>(&mut self, cx: &mut Cx<'_, O>, limit: Limit) {
         if self.turn_to(limit) {
-            cx.emit(|| Event::Limited { by: limit.name() });
+            cx.emit(|| Event::Limited { by: limit });
         }
     }
 
@@ -106,7 +60,7 @@ impl Statistics {
                 range: SeqRange::new(segment.start, segment.xmit.end),
                 sent_at: segment.xmit.at,
                 retransmits: segment.retransmits,
-                by: snd.rec.detector.name(),
+                by: labels::detector(snd.rec.detector.kind()),
             });
         }
     }
@@ -124,7 +78,7 @@ impl Statistics {
                 Some(Pacing::Departure(_)) | None => None,
             };
             cx.emit(|| Event::CcSnapshot {
-                phase: snapshot.phase,
+                phase: labels::phase(snapshot.phase),
                 cwnd: snapshot.cwnd,
                 ssthresh: snapshot.ssthresh,
                 pipe,

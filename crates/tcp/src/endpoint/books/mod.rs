@@ -4,14 +4,15 @@
 mod account;
 mod counters;
 mod events;
+pub(super) mod labels;
 mod queues;
 mod readiness;
 
 pub(super) use account::{Account, Around};
-pub(super) use counters::{AckReport, Limit, Statistics};
+pub(super) use counters::{AckReport, Statistics};
 pub(super) use events::{
-    SegmentReport, SendCause, cause_of_new, cause_of_retransmission, emit_probe_answer, emit_rate, emit_reordering,
-    emit_sack, limit,
+    SegmentReport, cause_of_new, cause_of_retransmission, emit_probe_answer, emit_rate, emit_reordering, emit_sack,
+    limit,
 };
 pub use queues::{FinProgress, Queues};
 pub(super) use readiness::{PendingEvents, Readiness};
