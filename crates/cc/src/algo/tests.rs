@@ -39,10 +39,10 @@ fn the_first_round_begins_with_the_first_ack_of_data(slow_start: SlowStartConfig
         cc.on_ack(&AckSample { snd_una, snd_nxt, rtt, min_rtt, ..sample });
         cc.snapshot().phase
     };
-    assert_eq!(on_ack(0, 100), "slow_start");
+    assert_eq!(on_ack(0, 100), CcPhase::SlowStart);
     let phases: Vec<_> = (1..=8).map(|segment| on_ack(1_000 * segment, 200)).collect();
-    assert_eq!(phases[..7], ["slow_start"; 7]);
-    assert_ne!(phases[7], "slow_start", "eight samples are enough");
+    assert_eq!(phases[..7], [CcPhase::SlowStart; 7]);
+    assert_ne!(phases[7], CcPhase::SlowStart, "eight samples are enough");
 }
 
 fn fraction(num: u64, den: u64) -> Ratio {

@@ -268,7 +268,7 @@ impl CongestionControl for Idleness {
     }
     fn snapshot(&self) -> Snapshot {
         let values = [("idle", self.idle.as_millis()), ("", 0), ("", 0), ("", 0)];
-        Snapshot { phase: "idle", cwnd: self.window.cwnd(), ssthresh: self.window.ssthresh(), values }
+        Snapshot { phase: cc::CcPhase::Reno, cwnd: self.window.cwnd(), ssthresh: self.window.ssthresh(), values }
     }
     fn clone_box(&self) -> Box<dyn CongestionControl> {
         Box::new(self.clone())
