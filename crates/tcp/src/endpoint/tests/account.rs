@@ -191,16 +191,6 @@ fn time_is_booked_on_the_window_while_it_alone_holds_data_back() {
     assert_eq!(details(&script).busy, ms(140), "nothing to send is not busy");
 }
 
-#[test]
-fn what_is_acknowledged_is_no_work_also_while_the_device_refuses_segments() {
-    let mut script = five_in_flight();
-    script.stack.set_device_refuses(true);
-    script.pass(ms(100));
-    script.ack(at(5));
-    script.pass(ms(500));
-    assert_eq!(details(&script).busy, ms(100));
-}
-
 /// `segments` of the peer's window are full, and more waits. The congestion window has ten.
 fn held_by_window(segments: u32) -> Details {
     let mut script = Script::established(quick());

@@ -282,6 +282,21 @@ fn a_device_that_refuses_costs_a_connection_none_of_its_bytes() {
 }
 
 #[test]
+fn the_time_after_the_last_ack_is_not_busy_though_a_full_device_lets_nothing_leave() {
+    let mut bench = Bench::listening(8, quick());
+    let (conn, ack) = open(&mut bench, 1001);
+    bench.cx(|stack, cx| stack.write(cx, conn, &[7; 1_000])).expect("may write");
+    bench.device = Sent::Full;
+    bench.now += Duration::from_millis(100);
+    // A segment behind a gap is acknowledged at once, and that acknowledgement waits for the device.
+    bench.deliver_bytes(data(1001, 10, ack), b"abc");
+    bench.deliver(data(1001, 0, ack + 1_000), 0);
+    bench.now += Duration::from_millis(500);
+    let details = bench.stack.details(conn, bench.now).expect("exists");
+    assert_eq!((details.info.flight_size, details.busy), (0, Duration::from_millis(100)));
+}
+
+#[test]
 fn replies_to_strangers_are_bounded_while_the_device_is_full() {
     let mut bench = Bench::new();
     bench.device = Sent::Full;
