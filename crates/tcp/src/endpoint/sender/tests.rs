@@ -174,6 +174,17 @@ fn in_an_episode_a_segment_is_lost(reduction: ReductionConfig, beyond_segments: 
     case.react(NOW + MS * 2)
 }
 
+/// The window is 700 bytes, so the reduction admits nothing before the flight is smaller.
+#[test_case(9 => 0; "nothing, while others are in flight")]
+#[test_case(10 => SIZE + 1; "a segment and the FIN behind it, for the next ACK, when nothing is in flight")]
+fn congestion_control_admits_after_the_loss_of(segments: u64) -> Bytes {
+    let mut case = case_with(|cfg| cfg.recovery.reduction = ReductionConfig::Pipe);
+    case.send(NOW, 0, 10 * SIZE);
+    (0..segments).for_each(|segment| case.lose(segment));
+    case.react(NOW + MS);
+    case.snd.allowance(&case.cfg)
+}
+
 //= specs/rfc5682.md#basic-algorithm
 //= type=test
 //# A duplicate ACK as the first one after the timeout ends the test, and recovery is conventional.
