@@ -29,7 +29,8 @@ impl Sender {
 
     /// Bytes that were written and have not been released.
     pub fn unreleased(&self) -> Bytes {
-        self.data_end().distance_from(self.space.nxt()).saturating_sub(self.planned())
+        // Not the distance to `data_end`: before the SYN and behind the FIN, SND.NXT is beyond the last byte.
+        self.unsent().saturating_sub(self.planned())
     }
 
     /// Returns the memory of the buffered data that counts against the buffer.

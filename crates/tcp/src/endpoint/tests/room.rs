@@ -4,6 +4,7 @@
 use crate::Config;
 use crate::config::SendAccounting;
 use crate::cx::StackCx;
+use crate::endpoint::Boundary;
 use crate::event::ConnEvent;
 use crate::testing::{MSS, Script, quick};
 use test_case::test_case;
@@ -89,6 +90,17 @@ fn who_was_cut_short_still_waits_after_asking_whether_there_is_room() {
     assert!(!is_writable(&mut script) && !is_writable(&mut script));
     script.ack(1 + 4 * MSS);
     assert!(was_woken(&mut script));
+}
+
+/// The SYN's number does not count as data that waits.
+#[test]
+fn a_limit_on_unsent_data_holds_before_the_connection_is_open() {
+    let mut cfg = with_buffer(100_000);
+    cfg.send.notsent_lowat = Some(4_000);
+    let mut script = Script::connecting(cfg);
+    assert!(is_writable(&mut script));
+    assert_eq!(script.write_with(10_000, Boundary::None), 4_000);
+    assert!(!is_writable(&mut script));
 }
 
 #[test]
