@@ -1,6 +1,6 @@
-//! The packets that frames become. A frame of many segments goes out as one packet, whose length fits the IP header's field, as a
-//! host with segmentation offload shows it to whoever looks above the device; or cut, where a script has switched that off
-//! (`ethtool -K tun0 tso off`).
+//! The packets that frames become: one packet per frame of many segments, whose length fits the IP header's field, as a host with
+//! segmentation offload shows it to programs that look above the device; or one per segment, where a script has turned that
+//! offload off (`ethtool -K tun0 tso off`).
 
 use crate::device::DEVICE;
 use crate::ffi::ethtool::{TCP_SEGMENTATION, feature};

@@ -194,7 +194,7 @@ pub struct Details {
     pub timeout_time: Duration,
 }
 
-/// What the sender makes of the path.
+/// The sender's view of the path's congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CongestionState {
     /// All is well.

@@ -208,7 +208,7 @@ impl Script {
         self.audit = true;
     }
 
-    /// An ACK with SACK blocks.
+    /// Delivers an ACK with SACK blocks.
     pub fn sack(&mut self, ack: u32, blocks: &[(u32, u32)]) {
         let mut repr = self.segment(Flags::NONE, self.peer_seq, Some(ack));
         for &(start, end) in blocks {

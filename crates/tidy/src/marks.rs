@@ -1,5 +1,5 @@
-//! Marks on what speaks of a variant, or of an algorithm that can be deleted, outside its own files: deleting the marked lines is
-//! what deleting it means. Both have the same mark, and a name stands for one of them.
+//! Marks on lines about a variant, or about an algorithm that can be deleted, outside its own files: deleting the variant or
+//! algorithm means deleting the marked lines. Both kinds have the same mark, and a name stands for one of them.
 //!
 //! A mark is a comment: after a line of code it marks that line, and two on their own lines, with an opening and a closing brace
 //! after the name, mark the lines between them. In TOML the comment begins with `#`.
@@ -81,7 +81,7 @@ pub fn without(text: &str, variant: &str) -> Result<(String, usize), (usize, Str
     Ok((kept, deleted))
 }
 
-/// Lines, from 1, that speak of the variant or algorithm `name` and do not belong to it.
+/// Returns the lines, from 1, that mention the variant or algorithm `name` without its mark.
 ///
 /// # Errors
 /// As [`owners`].

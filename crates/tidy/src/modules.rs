@@ -95,8 +95,8 @@ impl Modules {
         found
     }
 
-    /// The file that defines what a path means in a module, and the item's name there, not that of what is inside the item;
-    /// `None` for what is a module itself or is not found.
+    /// Returns the file that defines a path's item, and the item's name in that file (not that of what is inside the item);
+    /// `None` for a module itself and for unknown paths.
     fn resolve(&self, module: &[String], path: &[String]) -> Option<(&str, &str)> {
         self.follow(module, path, &mut BTreeSet::new())
     }

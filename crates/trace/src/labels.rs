@@ -288,7 +288,7 @@ labels! {
         Cwnd = "cwnd",
         /// The peer's window.
         Rwnd = "rwnd",
-        /// What recovery lets leave.
+        /// The limit that recovery sets.
         Recovery = "recovery",
         /// The pacer.
         Pacing = "pacing",

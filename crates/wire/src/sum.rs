@@ -1,7 +1,7 @@
 //! The ones'-complement sum that the Internet checksum is made of (RFC 1071).
 //!
-//! It does not care in which byte order, nor in words of which width, it is taken: bulk data is added in the machine's own
-//! words and put in order once at the end.
+//! The sum depends neither on the byte order nor on the width of the words added: bulk data is added in the machine's own words
+//! and converted once at the end.
 
 /// Returns the ones'-complement sum of `bytes` as big-endian 16-bit words, an odd last byte padded with zero; not complemented.
 ///

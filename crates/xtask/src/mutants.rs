@@ -1,9 +1,10 @@
 //! `cargo xtask mutants PACKAGE…`: small defects planted one at a time, and whether the package's own tests find them, by
 //! cargo-mutants.
 //!
-//! Outside CI: a package takes from half an hour (`cc`) to hours (`tcp`, where `-- --file PATTERN` or `-- --shard 1/50` takes a
-//! part). A mutant that survives shows a missing test or an unneeded line, or stands in `survivors.txt` with the reason why no
-//! test can find it or need not. The list names mutants without line numbers, so that it outlives changes elsewhere.
+//! Not part of CI: a package takes from half an hour (`cc`) to hours (`tcp`, where `-- --file PATTERN` or `-- --shard 1/50`
+//! selects a part). A surviving mutant reveals a missing test or an unnecessary line, or is in `survivors.txt` with the reason
+//! why no test can find it or need not. The list names mutants without line numbers, so that changes elsewhere do not invalidate
+//! it.
 
 mod judge;
 

@@ -1,10 +1,11 @@
-//! `cargo xtask variants`: deletes each variant, and each algorithm that tidy's table lists, from a copy of the workspace — its
-//! files, the tests that belong to it and the lines marked with its name — and sees whether the rest builds and passes its tests.
+//! `cargo xtask variants`: deletes each variant, and each algorithm that tidy's table lists, from a copy of the workspace (its
+//! files, the tests that belong to it and the lines marked with its name) and checks whether the rest builds and passes its
+//! tests.
 //!
-//! tidy finds what should be marked and is not, and says which lines a mark covers, so both mean the same by deleting. The
-//! copy lies beside the build directory and is kept: the next deletion, and the next run, rebuild only what differs. Pages
-//! generated from profiles are written anew in the copy, because they list what was deleted. Throughput grids of whole profiles
-//! (`longhaul-lab`) move when a profile loses a variant, as they should, and are therefore compiled but not run.
+//! tidy finds lines that should be marked and are not, and decides which lines a mark covers, so both delete the same. The copy
+//! is next to the build directory and is kept: the next deletion, and the next run, rebuild only what differs. Pages generated
+//! from profiles are rewritten in the copy, because they list what was deleted. Throughput grids of whole profiles
+//! (`longhaul-lab`) change when a profile loses a variant, as they should, and are therefore compiled but not run.
 
 use crate::mirror;
 use crate::runner::{Failure, Outcome, capture, cargo, root};
@@ -93,7 +94,7 @@ fn delete_and_test(part: Part<'_>) -> Outcome {
     Ok(())
 }
 
-/// Makes `copy` what `from` is without the part.
+/// Makes `copy` equal to `from` without the part.
 fn copy_without(from: &Path, copy: &Path, part: Part<'_>) -> Result<Deleted, Failure> {
     let mut deleted = Deleted::default();
     mirror::update(from, copy, |path, content| {

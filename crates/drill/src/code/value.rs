@@ -7,7 +7,7 @@ use std::fmt;
 pub enum Value {
     /// An integer; wide enough for products of 64-bit counters.
     Int(i128),
-    /// A number with a fraction.
+    /// A floating-point number.
     Float(f64),
     /// A text.
     Str(String),

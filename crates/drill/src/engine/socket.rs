@@ -1,4 +1,5 @@
-//! What a run knows of its descriptors and connections: where each is in its opening, and how the script's numbers lie on the live ones.
+//! What a run knows of its descriptors and connections: the state of each handshake, and how the script's numbers map to the live
+//! ones.
 //!
 //! In a script, numbers of segments with SYN are absolute and all others are relative to the initial sequence number. The stack
 //! chooses its own; the script's side uses the script's.

@@ -5,9 +5,10 @@
 //! cumulative ACK that ends inside the front record trims it. A SACK block that covers part of a record marks nothing until a
 //! later one covers all of it.
 //!
-//! `board` is the face, and all that is left while nothing is in flight; `segment` is a record as others see it, `record` as it
-//! is kept; `sent` appends and links, `apply` takes ACKs, `pipe` marks losses and counts, `next_seg` answers RFC 6675's
-//! questions, `ranges` keeps the SACKed ranges, `arrival` finds who overtook, `recut` cuts what a path does not take any more.
+//! `board` is the interface, and all that remains while nothing is in flight; `segment` is a record as others see it, `record` as
+//! it is kept; `sent` appends and links, `apply` processes ACKs, `pipe` marks losses and counts, `next_seg` implements RFC 6675's
+//! NextSeg, `ranges` keeps the SACKed ranges, `arrival` detects overtaking, `recut` splits segments that are too large for the
+//! path.
 
 mod apply;
 mod arrival;

@@ -49,7 +49,7 @@ pub struct SentSegment {
     pub tsval: u32,
     /// How often it was retransmitted; saturates.
     pub retransmits: u8,
-    /// What became of it.
+    /// Whether it is outstanding, SACKed or lost.
     pub mark: Mark,
 }
 

@@ -4,7 +4,7 @@ use crate::outcome::EndOutcome;
 use tcp::{CloseReason, Conn, Stack, StackCx};
 use trace::{ConnId, Observer};
 
-/// What both kinds of application know about their connection.
+/// State that both kinds of application keep about their connection.
 #[derive(Debug, Default)]
 pub(crate) struct End {
     conn: Option<Conn>,

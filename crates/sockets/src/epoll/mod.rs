@@ -27,7 +27,7 @@ impl Host {
         }
         let descriptor = Descriptor::open()?;
         let fd = descriptor.fd();
-        // What had this number was closed behind our back.
+        // The descriptor that had this number was closed without our knowledge.
         self.forget_watched(fd);
         self.sockets.remove(&fd);
         self.epolls.insert(fd, Epoll::new(descriptor));

@@ -25,7 +25,7 @@ const ALWAYS: u32 = (EPOLLERR | EPOLLHUP) as u32;
 /// One set of descriptors.
 #[derive(Debug)]
 pub(crate) struct Epoll {
-    /// Keeps the number ours.
+    /// Keeps the descriptor's number reserved.
     #[expect(dead_code, reason = "held until the set is closed")]
     descriptor: Descriptor,
     watched: BTreeMap<RawFd, Watched>,
@@ -48,7 +48,7 @@ enum Trigger {
     Edge,
     /// Reports one event of either kind, then nothing until the caller re-arms it.
     Once,
-    /// It was reported once.
+    /// Its one event has been reported.
     Spent,
 }
 

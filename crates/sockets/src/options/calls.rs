@@ -1,4 +1,4 @@
-//! `getsockopt` and `setsockopt`, and the control messages that options bring.
+//! `getsockopt` and `setsockopt`, and the control messages that options add to received bytes.
 
 use super::effect::Effect;
 use super::scene::{Bound, Scene, Stage};

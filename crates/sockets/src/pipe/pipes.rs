@@ -26,7 +26,7 @@ pub(crate) struct Pipes {
 
 #[derive(Debug)]
 struct End {
-    /// Keeps the number ours.
+    /// Keeps the descriptor's number reserved.
     #[expect(dead_code, reason = "held until the end is closed")]
     descriptor: Descriptor,
     pipe: u64,
@@ -170,7 +170,7 @@ impl Pipes {
         self.pipes.insert(pipe, empty);
         Ok(ends.map(|(descriptor, side)| {
             let fd = descriptor.fd();
-            // What had this number was closed behind our back.
+            // The descriptor that had this number was closed without our knowledge.
             self.close(fd);
             self.ends.insert(fd, End { descriptor, pipe, side, nonblocking: false });
             fd

@@ -1,4 +1,4 @@
-//! How an endpoint guards itself against what does not belong: settings of RFC 5961 and of RFC 7323's check.
+//! How an endpoint guards itself against unacceptable segments: settings of RFC 5961 and of RFC 7323's check.
 
 use base::Duration;
 

@@ -15,8 +15,8 @@ pub struct TimersConfig {
     pub time_wait_duplicates: TimeWaitDuplicates,
     /// Whether a connection opened locally may end a TIME-WAIT.
     pub time_wait_reuse: TimeWaitReuse,
-    /// How long a connection that the application has released waits in FIN-WAIT-2 for the peer's FIN; zero for a reset
-    /// instead of waiting.
+    /// How long a connection that the application has released waits in FIN-WAIT-2 for the peer's FIN; zero sends a reset instead
+    /// of waiting.
     pub fin_wait_2: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! The ten steps of ACK processing. Only this file knows their order; traces and docs refer to the numbers.
+//! The ten steps of ACK processing. Only this file determines their order; traces and docs refer to the numbers.
 //!
 //! 1 window · 2 classify blocks · 3 scoreboard · 4 RTT · 5 probe · 6 detector · 7 episode · 8 controller and
 //! reduction · 9 timers · 10 event.
@@ -88,8 +88,8 @@ impl Endpoint {
         self.after_ack(cx);
     }
 
-    /// Neither progress nor a report about the flight: a window update, data the other way, or the answer to a probe that was not
-    /// needed, from a peer that does not report duplicates.
+    /// Handles an ACK with neither progress nor a report about the flight: a window update, data in the other direction, or the
+    /// answer to a needless probe from a peer that does not report duplicates.
     fn on_bare_ack<O: Observer>(
         &mut self,
         cx: &mut Cx<'_, O>,
@@ -113,7 +113,7 @@ impl Endpoint {
         emit_sack(cx, &self.snd, ack, (blocks.total, blocks.dsacks), &Progress::default());
     }
 
-    /// The peer's window may have opened while the persist timer stood in for news of it. Returns whether it has.
+    /// Stops probing if the peer's window has opened while the persist timer ran. Returns whether it has.
     #[inline]
     fn stop_probing_if_opened(&mut self, now: Instant, wnd_before: Bytes) -> bool {
         if self.snd.rec.probing() == Probing::Idle {
@@ -127,7 +127,7 @@ impl Endpoint {
         opened
     }
 
-    /// Step 10.
+    /// Step 10: reports the processed ACK to an observer.
     #[inline]
     fn emit_processed<O: Observer>(&self, cx: &mut Cx<'_, O>, ack: SeqNum, progress: &Progress) {
         cx.emit(|| Event::AckProcessed {
@@ -208,7 +208,7 @@ impl Endpoint {
         self.snd.rec.detector.on_delivered(&d.batch, &dcx);
         p.cwnd_limited =
             self.snd.usage.on_ack(cx.now, self.snd.space.una(), self.snd.space.nxt(), self.snd.cc.window());
-        // A duplicate that a probe made says nothing about an episode's retransmissions.
+        // A duplicate caused by a probe says nothing about an episode's retransmissions.
         let dsack = p.dsack.filter(|_| probe == ProbeOutcome::Pending);
         if let Some(proof) = self.snd.proof_of_spurious(&self.cfg.recovery.undo, dsack, p.acked, d, &dcx) {
             self.undo_episode(cx, proof);
@@ -296,13 +296,13 @@ impl Endpoint {
         self.extras.as_ref().map_or(Duration::ZERO, |extras| extras.clock_resolution)
     }
 
-    /// Whether the clock can distinguish a round trip from zero.
+    /// Returns whether the clock can distinguish a round trip of this length from zero.
     #[inline]
     pub(super) fn is_measurable(&self, sample: Duration) -> bool {
         !sample.is_zero() && sample >= self.clock_resolution()
     }
 
-    /// Step 7, entry: `newly_lost` bytes were marked lost, perhaps none.
+    /// Step 7, entry: reacts to segments that were marked lost; `newly_lost` is their bytes, perhaps zero.
     pub(super) fn enter_recovery_if_lost<O: Observer>(
         &mut self,
         cx: &mut Cx<'_, O>,
@@ -310,8 +310,8 @@ impl Endpoint {
         sacked_before: Bytes,
         newly_acked: Bytes,
     ) {
-        // When a probe of the path was all that was lost, that is taken back and repaired, and nothing remains to be answered;
-        // when it was one of several, its loss says nothing about its size.
+        // If only a probe of the path was lost, it is split and repaired, and no loss remains to react to; if other segments were
+        // lost as well, the loss says nothing about the probe's size.
         if let Some(extras) = &mut self.extras {
             let open = self.snd.rec.episode() == Episode::Open;
             let lost = self.snd.rec.board.lost_log().iter().map(|(segment, _)| segment.range());
@@ -345,12 +345,12 @@ impl Endpoint {
         }
     }
 
-    /// Least round trip of a segment that was SACKed.
+    /// Returns the minimum round trip of a SACKed segment.
     pub(super) fn prompt_rtt(&self) -> Option<Duration> {
         self.extras.as_ref().and_then(|extras| extras.prompt_rtt)
     }
 
-    /// Step 7, exit.
+    /// Step 7, exit: leaves the episode for `cause`.
     pub(super) fn leave_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, cause: EpisodeCause) {
         if matches!(self.snd.rec.episode(), Episode::Recovery { .. }) {
             self.stats.rare_mut().episodes_without_timeout += 1;
@@ -362,7 +362,7 @@ impl Endpoint {
 
     //= specs/rfc5682.md#response
     //# A timeout that proves spurious is answered by a response that the IETF has specified, such as Eifel's.
-    /// The episode was for nothing.
+    /// Undoes an episode that proved spurious.
     pub(super) fn undo_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, proof: Proof) {
         if !self.snd.undo() {
             return;

@@ -1,8 +1,8 @@
-//! What the application asks of a connection: read and write, bytes or the position-coded pattern (RFC 9293 §3.9.1), other
-//! settings, and the end (§3.6).
+//! The application's calls: read and write, bytes or the position-coded pattern (RFC 9293 §3.9.1), new settings, and the end
+//! (§3.6).
 //!
-//! Whether more may leave is looked at when something happened that may let it: a write, a segment from the peer, a change of
-//! settings, the pacer.
+//! An endpoint checks whether more may leave only after events that may allow it: a write, a segment from the peer, a change of
+//! settings, the pacer's release time.
 
 use super::network::probe_view;
 use super::outlet::Outlet;
@@ -21,10 +21,10 @@ use trace::{Event, Observer};
 impl Endpoint {
     /// Applies changed settings: a socket option that was set after the connection was opened.
     ///
-    /// What is looked up when it is needed (rules for small segments, time limits, retries, delays of acknowledgements)
-    /// changes at once; keep-alive begins, changes or ends, and what was heard before counts; the send buffer takes its new
-    /// size, and what a cork or Nagle's rule held leaves. What machines were built from when the connection began (detector,
-    /// controller, kind of ACK timer, what the SYNs negotiated, receive buffer) stays as it was built.
+    /// Settings that are looked up when needed (rules for small segments, time limits, retries, ACK delays) change at once.
+    /// Keep-alive begins, changes or ends, and earlier silence counts. The send buffer takes its new size, and data that a cork
+    /// or Nagle's rule held leaves. Parts built when the connection began (detector, controller, kind of ACK timer, options
+    /// negotiated in SYNs, receive buffer) stay as they are.
     pub(crate) fn reconfigure<O: Observer>(&mut self, cx: &mut Cx<'_, O>, cfg: &ValidConfig) {
         let before = core::mem::replace(&mut self.cfg, cfg.clone());
         let urgent = self.is_urgent();
@@ -47,11 +47,11 @@ impl Endpoint {
 
     //= specs/rfc9293.md#closing
     //# The application can tell a normal end from an aborted one.
-    /// The application reads: `take` removes received bytes and returns how many, those before an urgent mark and those from it
-    /// on in different calls.
+    /// Reads by `take`, which removes received bytes and returns their number; bytes before an urgent mark and bytes from it on
+    /// never share a call.
     ///
     /// # Errors
-    /// When the connection ended abnormally and everything received before has been read.
+    /// If the connection ended abnormally and everything received before has been read.
     pub(crate) fn read<O: Observer>(
         &mut self,
         cx: &mut Cx<'_, O>,
@@ -89,8 +89,8 @@ impl Endpoint {
     /// Returns the last urgent byte, which is outside the stream, without removing it.
     ///
     /// # Errors
-    /// When there is none, because no mark lies ahead, the byte was already fetched, or all bytes are in the stream; or when it
-    /// has not arrived.
+    /// If there is none, because no mark lies ahead, the byte was already fetched, or all bytes are in the stream; or if it has
+    /// not arrived.
     pub fn urgent_byte(&self) -> Result<u8, UrgentError> {
         self.rcv.urgent_byte(&self.cfg.receive)
     }
@@ -100,7 +100,7 @@ impl Endpoint {
         self.rcv.peek(&self.cfg.receive, out)
     }
 
-    /// Closes the sending direction: a FIN follows the last byte. Reading goes on.
+    /// Closes the sending direction: a FIN follows the last byte. Reading is still possible.
     pub fn shutdown<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         if self.snd.space.side() != SendSide::Open || self.life.state() == State::Closed {
             return;
@@ -153,22 +153,22 @@ impl Endpoint {
         }
     }
 
-    /// The application has accepted the connection.
+    /// Notes that the application has accepted the connection.
     pub(crate) fn note_accepted(&mut self) {
         if let Some(extras) = self.extras.as_deref_mut() {
             extras.fast_open.on_accepted();
         }
     }
 
-    /// Says whether a call waits for the connection that writes as soon as it is open.
+    /// Sets whether a call waits for the connection in order to write once it is open.
     pub(crate) fn announce_writer(&mut self, waits: bool) {
         if waits || self.extras.is_some() {
             self.extras.get_or_insert_default().opening.announce_writer(waits);
         }
     }
 
-    /// Takes as much of `source` as the send buffer has room for, and says what is at the end of it. A short count means that
-    /// `Writable` will follow.
+    /// Takes as much of `source` as the send buffer has room for; `boundary` says what is at its end. A short count means that a
+    /// `Writable` event follows.
     ///
     /// # Errors
     /// After `shutdown`, or when the connection is over.
@@ -188,7 +188,7 @@ impl Endpoint {
         }
     }
 
-    /// Lends the sender what the turn of new data depends on, and applies what came of a write or of that turn. Returns what
+    /// Passes the sender the input for its turn of new data, and applies the outcome of a write or of that turn. Returns what
     /// holds the next part back.
     #[inline]
     pub(super) fn on_turn<O: Observer, T>(
@@ -216,8 +216,8 @@ impl Endpoint {
 
     //= specs/rfc9293.md#urgent-data
     //# Urgent data may have any length.
-    /// Takes as much of `data` as there is room for; the last byte taken is the last urgent one. Earlier urgent data that is still on its way becomes
-    /// part of it.
+    /// Takes as much of `data` as there is room for; the last byte taken is the last urgent one. Earlier urgent data that is not
+    /// acknowledged yet becomes part of it.
     ///
     /// # Errors
     /// As for `write_with`.

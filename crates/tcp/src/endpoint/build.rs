@@ -1,4 +1,4 @@
-//! Builds segments: header fields and options, and updates every count of what leaves.
+//! Builds segments: header fields and options, and updates every counter of departing segments.
 
 use super::books::SegmentReport;
 use super::life::syn_deadline;
@@ -256,7 +256,7 @@ impl Endpoint {
         if payload > self.snd.space.smss() { payload.div_ceil(self.segment_size()) } else { 1 }
     }
 
-    /// The option and the bytes of data that the SYN or SYN-ACK carries which leaves now.
+    /// Returns the option and the bytes of data in the SYN or SYN-ACK that leaves now.
     fn fast_open_of_syn(&self) -> (Option<FastOpen>, Bytes) {
         match self.life.state() {
             _ if self.syn_left_again() => (None, 0),
@@ -275,7 +275,7 @@ impl Endpoint {
         let answering = self.life.state() == State::SynReceived;
         let timestamps = if answering { self.neg.timestamps } else { options::wants_timestamps(&self.cfg, None) };
         if answering {
-            // An option is answered only if the peer offered it.
+            // A SYN-ACK carries an option only if the peer offered it.
             opts.sack_permitted = self.neg.sack;
             opts.window_scale = if self.neg.scaling { Some(self.neg.rcv_shift) } else { None };
         }

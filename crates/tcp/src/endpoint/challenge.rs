@@ -11,7 +11,7 @@
 use crate::config::ChallengeConfig;
 use base::{Instant, Rng};
 
-/// Answers left in the current interval.
+/// The challenge ACKs left in the current interval.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance {
     until: Instant,
@@ -23,7 +23,7 @@ impl Allowance {
     //# The number of challenge ACKs in an interval is bounded.
     //= specs/rfc5961.md#throttling
     //# The bound and the interval can be configured.
-    /// Takes one of the interval's answers if any is left.
+    /// Takes one of the interval's challenge ACKs, if any is left. Returns whether there was one.
     pub fn take(held: &mut Option<Self>, cfg: &ChallengeConfig, now: Instant, rng: &mut Rng) -> bool {
         let Self { until, left } = held.filter(|held| now < held.until).unwrap_or_else(|| {
             let least = cfg.limit.div_ceil(2);

@@ -1,7 +1,7 @@
-//! Explicit congestion notification (RFC 3168 §6.1): what SYNs ask for, which segments may be marked, how a mark is echoed to
-//! its sender, and how an echo is answered.
+//! Explicit congestion notification (RFC 3168 §6.1): what SYNs request, which segments may be marked, how a mark is echoed to its
+//! sender, and how the sender reacts to an echo.
 //!
-//! Owns the two flags that a mark sets: ECE, echoed until the peer has reduced, and CWR, which says that we have.
+//! Owns the two flags that a mark sets: ECE, echoed until the peer has reduced, and CWR, which reports that we have reduced.
 //!
 //! Deviations:
 //! * A SYN that is itself ECN-capable requests another protocol and gets no ECN.
@@ -25,7 +25,7 @@ pub(super) struct EcnState {
 enum Echo {
     #[default]
     Nothing,
-    /// One was marked: every acknowledgement echoes it until the peer confirms that it has reduced.
+    /// A segment was marked: every acknowledgement echoes the mark until the peer confirms that it has reduced.
     UntilAnswered,
 }
 
@@ -85,9 +85,9 @@ impl EcnState {
     //# Marks on segments outside the window are ignored.
     //= specs/rfc3168.md#receiver
     //# A mark that arrives together with CWR, or after it, is echoed anew.
-    /// A segment with data was accepted on a connection that uses ECN; it came in a packet marked `mark`, and says that the peer
-    /// has reduced if `cwr`. Returns whether an ACK is due: what changes the echo is acknowledged at once, since a sender that
-    /// has reduced may have little else to go by.
+    /// Notes an accepted segment with data on a connection that uses ECN. It came in a packet marked `mark`; `cwr` means that the
+    /// peer has reduced its window. Returns whether an ACK is due: a change of the echo is acknowledged at once, since a sender
+    /// that has reduced may have few other ACKs to clock it.
     #[inline]
     pub fn on_data(&mut self, cwr: bool, mark: Ecn) -> bool {
         if cwr {
@@ -104,7 +104,7 @@ impl EcnState {
     //# A SYN asks for ECN with both ECE and CWR, and a SYN-ACK grants it with ECE alone.
     //= specs/rfc3168.md#negotiation
     //# A SYN that is sent again after a timeout may leave without asking.
-    /// The flags of our SYN, which leaves again after a timeout if `repeated`.
+    /// Returns the flags of our SYN; `repeated` means that it leaves again after a timeout.
     pub fn of_syn(config: &EcnConfig, repeated: bool) -> Flags {
         match config.negotiation {
             EcnNegotiation::Offer if !repeated || config.syn_again != EcnSynAgain::Plain => Flags::ECE.with(Flags::CWR),
@@ -112,7 +112,7 @@ impl EcnState {
         }
     }
 
-    /// The flags of our SYN-ACK, which grants ECN if it is `agreed`.
+    /// Returns the flags of our SYN-ACK, which grants ECN if it is `agreed`.
     pub fn of_syn_ack(agreed: bool) -> Flags {
         if agreed { Flags::ECE } else { Flags::NONE }
     }
@@ -121,7 +121,7 @@ impl EcnState {
     //# Nothing is marked as ECN-capable unless both SYNs agreed on it.
     //= specs/rfc3168.md#negotiation
     //# A SYN-ACK with both flags reflects ours and grants nothing.
-    /// Settles whether ECN is in use, after the peer's SYN or SYN-ACK came in a packet marked `ip`.
+    /// Returns whether ECN is in use, after the peer's SYN or SYN-ACK came in a packet marked `ip`.
     pub fn agrees(config: &EcnConfig, origin: Origin, syn: &TcpRepr, ip: Ecn) -> bool {
         let (ece, cwr) = (syn.flags.contains(Flags::ECE), syn.flags.contains(Flags::CWR));
         let offered = config.negotiation == EcnNegotiation::Offer;

@@ -69,8 +69,7 @@ impl Endpoint {
         endpoint
     }
 
-    /// The SYN-ACK that an endpoint for this SYN would send, and the packet it would leave in (RFC 4987 §3.6). Nothing remains
-    /// of the endpoint.
+    /// Returns the SYN-ACK that an endpoint would send for this SYN, and its packet (RFC 4987 §3.6). The endpoint is discarded.
     pub(crate) fn syn_ack_for<O: Observer>(cfg: &ValidConfig, syn: &SynInfo, cx: &mut Cx<'_, O>) -> (IpRepr, TcpRepr) {
         let endpoint = Self::accept(cfg, syn, cx);
         (endpoint.ip_header(Ecn::NotEct), endpoint.syn_repr(cx.now))
@@ -144,7 +143,7 @@ impl Endpoint {
         self.rcv.on_peer_syn(syn.seq, rmss);
         let at = self.path_cx();
         if self.extras.is_some() || Path::begins_to_search(&at) {
-            // The SYNs have agreed on a segment size; the path may take less.
+            // The SYNs have agreed on a segment size; the path may carry less.
             let path = &mut self.extras.get_or_insert_default().path;
             path.begin(&at, now);
             self.snd.space.set_smss(path.smss(&at));
@@ -173,7 +172,7 @@ impl Endpoint {
     //# The SYN-ACK is acknowledged, by itself or with data.
     //= specs/rfc7413.md#client
     //# Data in the SYN-ACK is taken.
-    /// SYN-SENT (RFC 9293 §3.10.7.3).
+    /// Handles a segment in SYN-SENT (RFC 9293 §3.10.7.3).
     pub(super) fn in_syn_sent<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Disposition {
         let repr = &seg.repr;
         let acks_our_syn =
@@ -226,7 +225,7 @@ impl Endpoint {
         writer || buffered || self.rcv.expects_reply() || self.cfg.handshake.defer_accept != DeferAccept::Off
     }
 
-    /// Whether a passive open waits for data, which has not come.
+    /// Returns whether a passive open waits for data that has not come.
     pub(super) fn may_defer(&self, now: Instant) -> bool {
         self.life.state() == State::SynReceived
             && self.life.origin() == Origin::Passive
@@ -235,7 +234,7 @@ impl Endpoint {
             && !self.rcv.keeps_syn_data()
     }
 
-    /// Whether a segment does no more than end a handshake that waits for data.
+    /// Returns whether to ignore a segment that only ends the handshake, because the application waits for data.
     pub(super) fn is_deferred(&self, now: Instant, seg: &Segment<'_>) -> bool {
         let bare = seg.payload.is_empty() && !seg.repr.flags.contains(Flags::FIN);
         let ends_handshake = seg.repr.ack == Some(self.snd.space.iss() + 1);
@@ -244,8 +243,8 @@ impl Endpoint {
 
     //= specs/rfc7413.md#server
     //# The SYN-ACK acknowledges the data that was taken.
-    /// Determines how a passive open that was just created answers its SYN. Data of the SYN is taken at once if the connection
-    /// goes ahead of its handshake, and else waits for its end.
+    /// Determines how a passive open that was just created answers its SYN. Data of the SYN is accepted at once if the connection
+    /// may transfer data before its handshake ends; otherwise it waits for that end.
     pub(crate) fn answer_syn<O: Observer>(&mut self, cx: &mut Cx<'_, O>, syn: &Segment<'_>, answer: FastOpenAnswer) {
         let (option, goes_ahead) = match answer {
             FastOpenAnswer::Nothing => (None, false),
@@ -315,7 +314,7 @@ impl Endpoint {
     fn handshake_rtt(&self, now: Instant, repr: &TcpRepr) -> Option<Duration> {
         match self.cfg.rtt.syn_echo {
             _ if !self.syn_left_again() && !self.extras.as_ref().is_some_and(|extras| extras.opening.is_rebuilt()) => {
-                // Data that went ahead has started the timer anew.
+                // Data that left before the end of the handshake has restarted the timer.
                 let sent_at = self.fast_open().early_since().unwrap_or(self.snd.rec.rto_base());
                 Some(now.since(sent_at))
             }
@@ -371,7 +370,7 @@ impl Endpoint {
             self.set_state(cx, State::FinWait1);
         }
         if self.rcv.keeps_syn_data() {
-            // The connection is established: what waited has arrived now.
+            // The connection is established: data that waited counts as arrived now.
             let _ = self.arrive(cx, repr, None);
         }
         self.arm_keepalive(cx);

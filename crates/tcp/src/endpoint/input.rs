@@ -18,18 +18,18 @@ use wire::{Ecn, Flags, TcpRepr};
 const IPV4_HEADER: Bytes = 20;
 const IPV6_HEADER: Bytes = 40;
 
-/// What the checks before the acknowledgement find wrong with a segment.
+/// Reasons for which the checks before the acknowledgement refuse a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refusal {
-    /// It is dropped in silence.
+    /// The segment is dropped silently.
     Dropped(DropReason),
-    /// An ACK may answer it.
+    /// A challenge ACK may answer the segment.
     Challenged(DropReason),
-    /// The same; what it carries was perhaps received before, which is reported.
+    /// The same; the segment's data may have been received before, and is then reported as a duplicate.
     Repeated(DropReason),
-    /// The peer's SYN came again.
+    /// The peer repeated its SYN.
     SynAgain,
-    /// It ends the connection.
+    /// The segment ends the connection.
     Ends(CloseReason),
 }
 
@@ -66,8 +66,7 @@ impl Endpoint {
 
     //= specs/rfc5961.md#resets
     //# A challenge ACK stands at SND.NXT and acknowledges RCV.NXT.
-    /// A segment was refused for `reason`, and an ACK may answer it if it is `challenged`: that of data which comes again does
-    /// in any case.
+    /// Handles a segment refused for `reason`. An ACK may answer it if it is `challenged`, and always does if it repeats data.
     #[cold]
     fn on_refused<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, reason: DropReason, challenged: bool) {
         self.stats.rare_mut().on_dropped(reason);
@@ -110,7 +109,7 @@ impl Endpoint {
             // Only now is the segment known to be acceptable: a forged one would make the peer's own timestamps look old.
             self.ts.on_segment(ts.tsval, repr.seq, cx.now);
         }
-        // One from before `SND.UNA` does not show that the peer lives ([`super::books::AckReport`]).
+        // An ACK from before `SND.UNA` does not show that the peer is alive ([`super::books::AckReport`]).
         if !ack.before(self.snd.space.una())
             && let Some(extras) = self.extras.as_deref_mut()
         {
@@ -123,7 +122,7 @@ impl Endpoint {
             (State::Closed, _) => return Disposition::Accepted,
             _ => {}
         }
-        // RFC 9293 §3.10.7.4, sixth: the mark moves only forward, and not to where the application has been.
+        // RFC 9293 §3.10.7.4, sixth: the mark moves only forward, and never to bytes that the application has read.
         if repr.flags.contains(Flags::URG)
             && self.life.state().may_receive()
             && self.rcv.on_urgent(&self.cfg.receive, repr.seq, repr.urgent)
@@ -135,7 +134,7 @@ impl Endpoint {
 
     //= specs/rfc9293.md#opening
     //# A SYN-ACK in SYN-RECEIVED is answered with an ACK.
-    /// Whether an acknowledgement ends SYN-RECEIVED (RFC 9293 §3.10.7.4, fifth).
+    /// Returns whether an acknowledgement ends SYN-RECEIVED (RFC 9293 §3.10.7.4, fifth).
     fn ends_handshake(&self, ack: SeqNum) -> bool {
         let (una, nxt) = (self.snd.space.una(), self.snd.space.nxt());
         ack == self.snd.space.iss() + 1 || (ack.after(una) && ack.at_or_before(nxt))
@@ -192,8 +191,8 @@ impl Endpoint {
         is_syn.then(|| self.check_syn())
     }
 
-    /// RFC 7323 §3.2: a segment that lost its option on the way is not trusted. But a restarted peer knows nothing of the agreed
-    /// options, and needs an answer to its SYN.
+    /// Returns whether a segment must carry timestamps. RFC 7323 §3.2: one that lost its option on the way is not trusted. But a
+    /// restarted peer does not know the agreed options, and needs an answer to its SYN.
     fn needs_timestamps(&self, repr: &TcpRepr) -> bool {
         self.cfg.options.timestamps_missing == MissingTimestamps::Dropped
             && self.life.state() != State::SynReceived
@@ -214,7 +213,7 @@ impl Endpoint {
         Refusal::Challenged(DropReason::UnexpectedSyn)
     }
 
-    /// Applies what the checks before the acknowledgement have found.
+    /// Reacts to a segment that the checks before the acknowledgement have refused.
     #[cold]
     fn refuse<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, refusal: Refusal) -> Disposition {
         match refusal {
@@ -249,8 +248,8 @@ impl Endpoint {
         }
     }
 
-    /// Whether the next ACK reports a duplicate (RFC 2883 §4). A profile may have the answer to a repeated FIN say
-    /// only that the FIN has arrived.
+    /// Returns whether the next ACK reports a duplicate (RFC 2883 §4). In some profiles the answer to a repeated FIN only reports
+    /// that the FIN has arrived.
     fn reports_duplicates(&self) -> bool {
         let over = self.life.state() == State::TimeWait
             && self.cfg.timers.time_wait_duplicates == TimeWaitDuplicates::Unreported;
@@ -340,11 +339,11 @@ impl Endpoint {
 
     //= specs/rfc9293.md#closing
     //# A FIN ahead of missing data waits for it.
-    /// The receiver takes the data and the FIN of a segment, or, without one, what the SYN brought that waits for the
-    /// connection to be established by `repr`. What crosses goes to those whom it concerns.
+    /// Passes the data and the FIN of a segment to the receiver, or, without a segment, data of the SYN that waited for `repr` to
+    /// establish the connection. Applies the effects on the other parts of the connection.
     ///
     /// # Errors
-    /// Why nothing was taken.
+    /// Names the reason why nothing was accepted.
     #[inline]
     pub(super) fn arrive<O: Observer>(
         &mut self,

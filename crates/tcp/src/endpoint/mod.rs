@@ -1,11 +1,11 @@
 //! One connection: RFC 9293's transmission control block with everything it owns.
 //!
-//! [`sender`] and [`receiver`] own the two directions, [`life`] what is remembered from the handshake to the end: their methods
-//! take values and return what crosses to other parts, and none knows the endpoint. The files here give the order of things and
-//! apply what crosses: this one the connection's state, `handshake` its beginning, `input` segments in the order of RFC 9293
-//! §3.10.7.4, `ack` the ten steps of ACK processing with the begin and end of recovery, `output` and `build` what leaves, `refused`
-//! what a device does not take, `network` what the network reports and [`path`] learns of it, `timeout` every deadline, `app`
-//! the application's calls. [`books`] counts, reports and reads the others.
+//! [`sender`] and [`receiver`] own the two directions, [`life`] the state from the handshake to the end: their methods take
+//! values and return effects on other parts, and none knows the endpoint. The files here determine the order of steps and apply
+//! these effects: this file the connection's state, `handshake` its beginning, `input` segments in the order of RFC 9293
+//! §3.10.7.4, `ack` the ten steps of ACK processing with the begin and end of recovery, `output` and `build` departures,
+//! `refused` a device that rejects packets, `network` reports of the network, from which [`path`] learns, `timeout` every
+//! deadline, `app` the application's calls. [`books`] counts, reports and reads the others.
 
 mod ack;
 mod app;
@@ -64,13 +64,13 @@ use state::{Probing, SendSide};
 use trace::{EpisodeCause, Event, Observer};
 use wire::TcpRepr;
 
-/// What a host has for each of its connections.
+/// The properties of a host for each of its connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Host {
     pub guards: GuardConfig,
     /// The device takes several segments at once.
     pub bursts: bool,
-    /// The device refuses packets.
+    /// The device rejects packets.
     pub refuses: bool,
     /// What an earlier connection to the same peer has learned of the path.
     pub path: Option<LearnedMtu>,
@@ -100,7 +100,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// The RFC 9293 state.
+    /// Returns the RFC 9293 state.
     pub fn state(&self) -> State {
         self.life.state()
     }
@@ -108,7 +108,7 @@ impl Endpoint {
     pub(crate) fn config(&self) -> &ValidConfig {
         &self.cfg
     }
-    /// The connection's addresses and ports.
+    /// Returns the connection's addresses and ports.
     pub fn tuple(&self) -> FourTuple {
         self.tuple
     }
@@ -153,18 +153,18 @@ impl Endpoint {
     pub fn info(&self) -> TcpInfo {
         self.account().info()
     }
-    /// Totals since the connection began.
+    /// Returns totals since the connection began.
     #[inline]
     pub fn counters(&self) -> Counters {
         self.account().counters()
     }
-    /// Returns all statistics of the connection. Walks the flight: meant for occasional queries, not for each ACK.
+    /// Returns all statistics of the connection. Iterates over the flight: call it occasionally, not for each ACK.
     pub fn details(&self, now: Instant) -> Details {
         let advertised_mss = options::own_mss(&self.cfg, self.mtu, self.tuple.local);
         let around = Around { path_mtu: self.path_mtu(), advertised_mss, timestamp: self.ts.tsval(now) };
         self.account().details(now, &around)
     }
-    /// What waits in the buffers.
+    /// Returns the bytes that wait in the buffers.
     pub fn queues(&self) -> Queues {
         self.account().queues()
     }
@@ -180,11 +180,11 @@ impl Endpoint {
     /// Checks the connection's invariants.
     ///
     /// # Errors
-    /// Says which invariant is broken and with which numbers.
+    /// Names the violated invariant and its numbers.
     pub fn audit(&self) -> Result<(), String> {
         self.account().audit(self.timers.next().is_some())
     }
-    /// Those parts that the books look at.
+    /// Returns the parts that the books read.
     #[inline]
     fn account(&self) -> Account<'_> {
         Account {
@@ -197,31 +197,31 @@ impl Endpoint {
             syn_data_taken: self.fast_open().data_taken(),
         }
     }
-    /// How the connection ended.
+    /// Returns how the connection ended.
     pub fn closed(&self) -> Option<CloseReason> {
         self.life.closed()
     }
 
-    /// The receive half, for what its bounds and settings are to the stack.
+    /// Returns the receive half, whose limits and settings the stack changes.
     #[inline]
     pub(crate) fn receiver(&mut self) -> &mut Receiver {
         &mut self.rcv
     }
 
-    /// The send half, for what its settings are to the stack.
+    /// Returns the send half, whose settings the stack changes.
     #[inline]
     pub(crate) fn sender(&mut self) -> &mut Sender {
         &mut self.snd
     }
 
-    /// The connection begins on this host.
+    /// Applies the properties of the host on which the connection begins.
     pub(crate) fn equip(&mut self, host: &Host) {
         self.rcv.guard(&host.guards);
         if host.bursts {
             self.snd.send_bursts(&self.cfg);
         }
         self.outlet.set(host.refuses);
-        // Time is counted in nanoseconds, so only a coarser clock needs room.
+        // Time is counted in nanoseconds, so only a coarser clock needs storage.
         if host.guards.clock_resolution > Duration::from_nanos(1) {
             self.extras.get_or_insert_default().clock_resolution = host.guards.clock_resolution;
         }
@@ -234,9 +234,9 @@ impl Endpoint {
 
     //= specs/rfc9293.md#closing
     //# Who closes first waits in TIME-WAIT for twice the maximum segment lifetime.
-    /// The connection goes to another state, with what belongs to its beginning. FIN-WAIT-2 is bounded only once the application
-    /// has released the connection; until then the peer may send indefinitely. Where it is not waited for at all, the segment
-    /// that acknowledged our FIN ends the connection, and a reset answers it.
+    /// Enters another state and performs the actions of its beginning, such as arming its timer. FIN-WAIT-2 is bounded only once
+    /// the application has released the connection; until then the peer may send indefinitely. If its duration is zero, the
+    /// segment that acknowledged our FIN ends the connection, and a reset answers it.
     fn set_state<O: Observer>(&mut self, cx: &mut Cx<'_, O>, to: State) {
         if to == State::Closed {
             return self.finish(cx, CloseReason::Normal);
@@ -282,7 +282,7 @@ impl Endpoint {
         }
     }
 
-    /// What the time until something leaves is booked on, when nothing more can leave for now.
+    /// Returns the limit that accounts for the time until something leaves, when nothing more can leave for now.
     #[inline]
     fn held(&self) -> Held {
         let works = self.snd.has_work() && self.may_send();
@@ -306,7 +306,7 @@ impl Endpoint {
         cx.emit(|| Event::TimerArmed { kind, fires_at: at });
     }
 
-    /// The connection's part in Fast Open.
+    /// Returns the connection's Fast Open state.
     #[inline]
     fn fast_open(&self) -> &FastOpenState {
         self.extras.as_deref().map_or(&FastOpenState::NONE, |extras| &extras.fast_open)
@@ -347,7 +347,7 @@ impl Endpoint {
         self.stats.since_data_received(now).min(self.stats.since_ack_received(now))
     }
 
-    /// What the stack should know of Fast Open, once.
+    /// Returns what the stack should learn about Fast Open, once.
     #[inline]
     pub(crate) fn take_fast_open_report(&mut self) -> Option<FastOpenReport> {
         self.extras.as_mut().and_then(|extras| extras.fast_open.take_report())
@@ -369,13 +369,13 @@ impl Endpoint {
         self.snd.buffer.len()
     }
 
-    /// Whether data waits out of order.
+    /// Returns whether data waits out of order.
     pub(crate) fn has_out_of_order(&self) -> bool {
         self.rcv.has_out_of_order()
     }
 
-    /// Whether a SYN may end the wait in TIME-WAIT (RFC 6191 §2). `timestamps` says whether the new connection would use those
-    /// that the SYN offers.
+    /// Returns whether a SYN may end TIME-WAIT (RFC 6191 §2). `timestamps` says whether the new connection would use those that
+    /// the SYN offers.
     pub(crate) fn yields_to(&self, syn: &TcpRepr, timestamps: bool) -> bool {
         let offered = syn.options.timestamps.filter(|_| timestamps).map(|offered| offered.tsval);
         let recent = self.ts.recent().filter(|_| self.neg.timestamps).map(|(tsval, _)| tsval);
@@ -383,7 +383,7 @@ impl Endpoint {
             && life::syn_may_follow(recent, offered, syn.seq.at_or_after(self.rcv.rcv_nxt()))
     }
 
-    /// Whether a connection that is opened here may end the wait in TIME-WAIT now.
+    /// Returns whether a connection opened locally may end TIME-WAIT now.
     pub(crate) fn yields_to_active_open(&self, reuse: TimeWaitReuse, now: Instant) -> bool {
         match (reuse, self.timers.deadline(TimerKind::TimeWait)) {
             (TimeWaitReuse::After(wait), Some(end)) => {
@@ -394,7 +394,7 @@ impl Endpoint {
         }
     }
 
-    /// What the next connection between the same ends has to know of this one.
+    /// Returns what the next connection between the same ends must know about this one.
     pub(crate) fn predecessor(&self) -> Predecessor {
         Predecessor { snd_nxt: self.snd.space.nxt(), recent: self.ts.recent().map(|(tsval, _)| tsval) }
     }

@@ -1,5 +1,5 @@
-//! The network between the two hosts: ICMP errors about segments of ours (RFC 9293 §3.9.2.2, RFC 5927), echoes of congestion
-//! marks (RFC 3168), and what the path's size changes in the connection.
+//! The network between the two hosts: ICMP errors about our segments (RFC 9293 §3.9.2.2, RFC 5927), echoes of congestion marks
+//! (RFC 3168), and the effects of the path's size on the connection.
 
 use super::path::{Heard, LearnedMtu, Path, PathCx, ProbeNow, ProbeView, TooBig};
 use super::sender::Sender;
@@ -14,7 +14,7 @@ use trace::{EpisodeCause, Observer};
 use wire::{Flags, Fragmentation, IcmpKind, IcmpNotice, Unreachable};
 
 impl Endpoint {
-    /// What is known of the path.
+    /// Returns the state of the path.
     #[inline]
     pub(super) fn path(&self) -> &Path {
         self.extras.as_ref().map_or(&Path::UNKNOWN, |extras| &extras.path)
@@ -26,12 +26,12 @@ impl Endpoint {
         PathCx { config: self.cfg.path_mtu, link: self.mtu, local: self.tuple.local, options, smss }
     }
 
-    /// Bytes of the largest packet that the path takes, as far as routers have said (RFC 1191 §3: PMTU).
+    /// Returns the largest packet that the path carries as far as routers have reported, in bytes (RFC 1191 §3: PMTU).
     pub fn path_mtu(&self) -> u16 {
         self.path().mtu(self.mtu)
     }
 
-    /// Segments sent to find out whether the path takes larger ones; saturates.
+    /// Returns the number of segments sent to test whether the path carries larger ones; saturates.
     pub fn mtu_probes(&self) -> u16 {
         self.path().probes()
     }
@@ -98,7 +98,7 @@ impl Endpoint {
         Disposition::Accepted
     }
 
-    /// A router could not forward a segment of ours, because it was too large.
+    /// Handles a router's report that a segment of ours was too large to forward.
     fn on_too_big<O: Observer>(&mut self, cx: &mut Cx<'_, O>, message: &TooBig) {
         let (at, largest) = (self.path_cx(), u32::from(self.snd.space.largest_delivered()));
         let Heard::Narrower { resent } =
@@ -116,13 +116,13 @@ impl Endpoint {
         self.extras.get_or_insert_default().path.on_sent_again(marked);
     }
 
-    /// A path that a message has just shown to be narrower, for other connections to the same host.
+    /// Returns a path that a message has just shown to be narrower, for other connections to the same host.
     #[inline]
     pub(crate) fn take_learned_mtu(&mut self) -> Option<LearnedMtu> {
         self.extras.as_mut()?.path.take_learned()
     }
 
-    /// Whether the next new data is to be a probe of the path.
+    /// Returns whether the next new data is to be a probe of the path.
     #[inline]
     pub(super) fn mtu_probe_now(&self) -> ProbeNow {
         if !self.path().searches() {
@@ -131,9 +131,10 @@ impl Endpoint {
         self.path().probe_now(&self.path_cx(), &probe_view(&self.snd, self.segment_size()))
     }
 
-    /// The retransmission timer expired: a router's message about the first segment is believed now, and without one, timeout
-    /// after timeout, perhaps what is large vanishes without a word. What was too large is cut and lost, and leaves as after any
-    /// timeout. In between, the receiver's reports about the flight are forgotten: the message is judged by the flight as it was.
+    /// Adjusts the path after a retransmission timeout: a router's report about the first segment is now believed, and after
+    /// several timeouts in a row large packets are suspected of vanishing without a report. Segments that are too large are split
+    /// and marked lost, and leave as after any timeout. In between, the receiver's SACKs of the flight may be discarded: the
+    /// report is judged by the flight as it was.
     pub(super) fn judge_path_by_timeout(&mut self, now: Instant) {
         let at = self.path_cx();
         let first = self.snd.rec.board.first().filter(|first| first.mark != Mark::Sacked).map(|first| first.range());
@@ -195,7 +196,7 @@ impl Endpoint {
         self.neg.ecn && seg.repr.flags.contains(Flags::ECE) && !seg.repr.flags.contains(Flags::SYN)
     }
 
-    /// Until when new data has to wait because marks came at a window of one segment, if it has to.
+    /// Returns until when new data has to wait because marks came at a window of one segment, if it has to.
     #[inline]
     pub(super) fn held_by_marks(&self, now: Instant) -> Option<Instant> {
         self.extras.as_ref()?.held_by_marks.filter(|&until| now < until)
@@ -226,7 +227,7 @@ impl Endpoint {
     }
 }
 
-/// What the search for the path's MTU needs to know of the sender, while full segments have `size` bytes.
+/// Returns what the search for the path's MTU needs to know about the sender; full segments have `size` bytes.
 pub(super) fn probe_view(snd: &Sender, size: Bytes) -> ProbeView {
     ProbeView {
         quiet: snd.rec.episode() == Episode::Open && size == snd.space.smss(),

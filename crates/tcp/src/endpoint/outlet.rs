@@ -1,20 +1,20 @@
-//! Whether the device takes what leaves.
+//! State of the device's outlet: whether it accepts packets.
 
 use crate::timers::TimerKind;
 
 /// Whether the device accepts packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outlet {
-    /// It does.
+    /// The device accepts packets.
     Open,
-    /// It does not.
+    /// The device rejects packets.
     Refuses,
-    /// It accepts them again; data that it rejected waits for its timer, a segment or a write.
+    /// The device accepts packets again; data that it rejected waits for its timer, a segment or a write.
     Reopened,
 }
 
 impl Outlet {
-    /// The device takes packets from now on, or takes none.
+    /// Notes whether the device rejects packets from now on.
     pub fn set(&mut self, refuses: bool) {
         *self = match (refuses, *self) {
             (true, _) => Self::Refuses,
@@ -23,14 +23,14 @@ impl Outlet {
         };
     }
 
-    /// Something happened upon which data is tried again.
+    /// Allows rejected data to leave again, after an event that is an occasion to retry.
     pub fn reopen(&mut self) {
         if *self == Self::Reopened {
             *self = Self::Open;
         }
     }
 
-    /// Lets a timer bring rejected data back, if it is one that covers data.
+    /// Allows rejected data to leave again when a timer expires that covers data.
     pub fn on_timer(&mut self, kind: TimerKind) {
         if kind != TimerKind::DelayedAck && kind != TimerKind::KeepAlive {
             self.reopen();

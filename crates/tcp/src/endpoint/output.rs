@@ -1,5 +1,6 @@
-//! The way out, in three steps: `prepare` applies what time or a call has changed, [`Sender::next`](super::sender::Sender::next)
-//! decides what leaves and changes nothing, `apply` notes it, arms timers and builds the frame.
+//! The transmit path, in three steps: `prepare` applies what time or a call has changed,
+//! [`Sender::next`](super::sender::Sender::next) decides what leaves and changes nothing, `apply` records it, arms timers and
+//! builds the frame.
 
 use super::books::{SegmentReport, cause_of_new, cause_of_retransmission, limit};
 use super::outlet::Outlet;
@@ -43,16 +44,16 @@ pub struct Transmit {
     pub len: Bytes,
     /// Segment size, when `len` is more than one segment.
     pub gso_size: Option<u16>,
-    /// What follows it.
+    /// What to do after the frame left.
     pub(crate) then: Then,
 }
 
-/// What follows a frame.
+/// What to do after a frame left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
-    /// Perhaps another frame: poll again.
+    /// Poll again: another frame may follow.
     Poll,
-    /// Nothing, until a call or a timer changes something: the frame left because no data could.
+    /// Nothing until a call or a timer changes something: the frame left because no data could.
     Rest,
 }
 
@@ -111,8 +112,8 @@ impl Endpoint {
             || (self.may_send() && (self.snd.new_waits() || self.snd.rec.tail.is_due()))
     }
 
-    /// Applies what time or a call has changed since the last departure, as far as it is the turn of what that concerns.
-    // Inlined with the decision, so that what is known stays in registers between the two.
+    /// Applies what time or a call has changed since the last departure, for the parts whose turn it is.
+    // Inlined together with the decision, so that the values stay in registers between the two.
     #[inline(always)]
     fn prepare<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &TxBuf, view: &mut View) {
         if view.reset_due || view.syn_due || !self.may_send() {
@@ -143,7 +144,7 @@ impl Endpoint {
         }
     }
 
-    /// It is the turn of new data: the path's MTU, the window after a pause, and chunks.
+    /// Prepares the turn of new data: the path's MTU, the window after a pause, and chunks.
     #[inline(always)]
     fn prepare_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, view: &mut View) {
         view.marks_until = self.held_by_marks(cx.now);
@@ -169,7 +170,7 @@ impl Endpoint {
         }
     }
 
-    /// No data leaves for now, and `by` holds back what waits. Returns what leaves in its place.
+    /// Handles a moment at which no data leaves; `by` is the limit that holds waiting data back. Returns what leaves instead.
     fn rest<O: Observer>(&mut self, cx: &mut Cx<'_, O>, open: bool, by: Option<HeldBy>) -> Departure {
         if open {
             self.snd.forget_empty_probes();
@@ -179,7 +180,7 @@ impl Endpoint {
             Some(HeldBy::PeerWindow | HeldBy::Nagle | HeldBy::Cork) if self.snd.wait_for_window(self.is_early()) => {
                 self.arm_loss_timer(cx);
             }
-            // The timer tries again. The event `Limited` shows it in traces.
+            // The timer retries. The event `Limited` shows the wait in traces.
             Some(HeldBy::Pacer(until)) if self.timers.deadline(TimerKind::Pace) != Some(until) => {
                 self.timers.arm(TimerKind::Pace, until, self.cfg.timers.granularity);
             }
@@ -200,7 +201,7 @@ impl Endpoint {
         self.snd.next_bare(self.rcv.owes_ack() && self.life.state() != State::SynSent)
     }
 
-    /// What was decided leaves: it is noted, timers are armed, and the frame is built.
+    /// Records the departure, arms timers and builds the frame.
     #[inline]
     fn apply<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, departure: Departure) -> Option<Transmit> {
         Some(match departure {
@@ -251,7 +252,7 @@ impl Endpoint {
         })
     }
 
-    /// New data leaves, and the FIN behind it if it is to.
+    /// Sends new data, with the FIN behind it if `new` says so.
     #[inline]
     fn send_new<O: Observer>(
         &mut self,
@@ -281,7 +282,7 @@ impl Endpoint {
         Some(self.emit_data(cx, out, Outgoing { range, retransmits, train, cause }))
     }
 
-    /// RFC 8985 §7.3: the probe is counted, and the timeout waits for its answer.
+    /// Sends a tail loss probe, counts it, and restarts the retransmission timeout to wait for its answer (RFC 8985 §7.3).
     fn send_tail_probe<O: Observer>(
         &mut self,
         cx: &mut Cx<'_, O>,
@@ -296,7 +297,7 @@ impl Endpoint {
         let rare = self.stats.rare_mut();
         rare.probes = rare.probes.saturating_add(1);
         self.snd.rec.tail.on_sent(kind, self.snd.space.nxt());
-        // No further probe, but the timeout waits for the answer.
+        // The retransmission timeout covers the answer; no second probe follows.
         self.snd.rec.restart_rto(cx.now);
         self.arm_loss_timer(cx);
         Some(transmit)
@@ -319,8 +320,8 @@ impl Endpoint {
         transmit
     }
 
-    /// Sends a segment without data, one number below what the peer expects: it has to answer (RFC 9293 §3.8.4; §3.10.7.4,
-    /// first).
+    /// Returns the range and report of a segment without data, one number below what the peer expects: the peer has to answer it
+    /// (RFC 9293 §3.8.4; §3.10.7.4, first).
     fn bare_probe(&self) -> (SeqRange, SegmentReport) {
         let seq = self.snd.space.una() - 1;
         let cause = if self.snd.rec.probing() == Probing::Idle { SendCause::KeepAlive } else { SendCause::WindowProbe };

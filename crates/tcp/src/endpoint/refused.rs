@@ -1,4 +1,4 @@
-//! A local device that rejects packets: its queue is full and takes nothing for a while.
+//! A local device that rejects packets: its queue is full and accepts nothing for a while.
 //!
 //! The device reports the rejection to the sender at once, which a network never does. A segment without data (a reset, a SYN, a
 //! bare ACK, a probe) is lost like a packet on the way. Data counts as unsent: it keeps its place and is tried again after
@@ -45,7 +45,8 @@ impl Endpoint {
     pub(super) fn poll_refused<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) {
         let (mut rng, mut off) = (cx.rng.clone(), Off);
         loop {
-            // The copy has the bytes, and this endpoint none meanwhile: they may be megabytes, and sending changes none of them.
+            // The copy has the bytes, and this endpoint has none meanwhile: they may be megabytes, and sending changes none of
+            // them.
             let mut bytes = (ReceiveBuffer::new(), SendBuffer::new(0));
             self.rcv.exchange_bytes(&mut bytes.0);
             self.snd.buffer.exchange_bytes(&mut bytes.1);

@@ -1,4 +1,4 @@
-//! A segment, the ends of the connection that it is addressed to, and the numbers that these count from.
+//! A segment, the addresses and ports of the connection that it belongs to, and the numbers with which a connection starts.
 
 use crate::pattern::Payload;
 use base::SeqNum;
@@ -21,7 +21,7 @@ pub struct FourTuple {
 /// A segment for an endpoint.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment<'a> {
-    /// The header's meaning.
+    /// The parsed header.
     pub repr: TcpRepr,
     /// Its bytes, or a description of them.
     pub payload: Payload<'a>,
@@ -30,7 +30,7 @@ pub struct Segment<'a> {
 }
 
 impl Segment<'_> {
-    /// Sequence numbers the segment occupies: payload, SYN and FIN.
+    /// Returns the number of sequence numbers that the segment occupies: payload, SYN and FIN.
     pub fn seq_len(&self) -> u32 {
         let flags = self.repr.flags;
         self.payload.len() + u32::from(flags.contains(wire::Flags::SYN)) + u32::from(flags.contains(wire::Flags::FIN))
@@ -44,7 +44,7 @@ pub(crate) struct Numbering {
     pub iss: SeqNum,
     /// The offset of our timestamps.
     pub ts_offset: u32,
-    /// The peer's last timestamp of an earlier connection between the same ends. Our first SYN echoes it, which lets the peer,
-    /// that may have been slower to forget, recognise it.
+    /// The peer's last timestamp of an earlier connection between the same ends. Our first SYN echoes it, so that a peer which
+    /// may still have that connection recognises it.
     pub recent: Option<u32>,
 }

@@ -22,7 +22,7 @@ pub enum State {
     LastAck,
     /// Both FINs are acknowledged; waiting until old segments have expired.
     TimeWait,
-    /// Over.
+    /// The connection is over.
     Closed,
 }
 
@@ -35,7 +35,7 @@ impl State {
     pub const fn is_synchronized(self) -> bool {
         !matches!(self, Self::SynSent | Self::SynReceived | Self::Closed)
     }
-    /// The state after the application has closed our direction, if that changes it.
+    /// Returns the state after the application has closed our direction, if that changes it.
     pub(super) const fn after_shutdown(self) -> Option<Self> {
         match self {
             Self::Established => Some(Self::FinWait1),
@@ -47,7 +47,7 @@ impl State {
     }
     //= specs/rfc9293.md#closing
     //# Two FINs that cross end the connection on both sides.
-    /// The state after the peer's FIN, with everything before it.
+    /// Returns the state after the peer's FIN and everything before it has arrived, if that changes it.
     pub(super) const fn after_fin(self) -> Option<Self> {
         match self {
             Self::Established => Some(Self::CloseWait),
@@ -57,7 +57,7 @@ impl State {
             _ => None,
         }
     }
-    /// The state after our FIN was acknowledged (RFC 9293 §3.10.7.4, fifth).
+    /// Returns the state after our FIN was acknowledged (RFC 9293 §3.10.7.4, fifth), if that changes it.
     pub(super) const fn after_fin_acknowledged(self) -> Option<Self> {
         match self {
             Self::FinWait1 => Some(Self::FinWait2),
@@ -96,9 +96,9 @@ impl From<State> for trace::State {
 /// Which side opened the connection (RFC 9293 MUST-11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// This one.
+    /// This side.
     Active,
-    /// The other one.
+    /// The other side.
     Passive,
 }
 

@@ -1,4 +1,4 @@
-//! Every deadline of an endpoint: what arms it, and what happens when it expires.
+//! Every deadline of an endpoint: what arms it, and how the endpoint handles its expiry.
 
 use super::life::{Unanswered, gives_up_opening};
 use super::sender::TimerCx;
@@ -56,9 +56,9 @@ impl Endpoint {
         }
     }
 
-    /// Whether the slot changes with a transmission: only if nothing ran, if the head itself went out again, or if the first
-    /// segments of a flight make its probe wait less. More new data moves a probe away, which its timer finds out when it
-    /// fires.
+    /// Returns whether a transmission changes the slot: only if no timer ran, if the first segment was itself retransmitted, or
+    /// if the first segments of a flight shorten the wait for its probe. More new data delays a probe; its timer notices that
+    /// when it fires.
     #[inline]
     pub(super) fn send_moves_loss_timer(&self) -> bool {
         let probing = self.timers.deadline(TimerKind::TailProbe).is_some();
@@ -70,7 +70,7 @@ impl Endpoint {
         !runs_for_flight || second || self.snd.rec.episode().repairs()
     }
 
-    /// A planted defect: stops a timer that should run.
+    /// Stops a timer that should run: a planted defect.
     pub(crate) fn lose_timer(&mut self, kind: TimerKind) {
         if self.timers.deadline(kind).is_some() {
             self.timers.stop(kind);
@@ -82,7 +82,7 @@ impl Endpoint {
     /// Handles an unanswered SYN or SYN-ACK (RFC 6298 §5, RFC 9293 MUST-23).
     fn on_syn_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         if self.may_defer(cx.now) && self.extras.as_ref().is_some_and(|extras| extras.opening.is_deferred()) {
-            // The SYN-ACK has arrived, and only data is waited for.
+            // The SYN-ACK has arrived, and the connection only waits for data.
             self.snd.rec.rto.back_off(&self.cfg.rto);
             return self.arm(cx, TimerKind::Retransmit, cx.now + self.snd.rec.rto.current().duration());
         }
@@ -178,7 +178,7 @@ impl Endpoint {
     /// Handles about two round trips of silence (RFC 8985 §7.3).
     fn on_tail_probe_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         if self.extras.as_mut().is_some_and(|extras| extras.path.give_up_probe()) {
-            // It may have been the fault of a probe at the end of the flight: that is repaired instead of being repeated.
+            // A probe of the path at the end of the flight may be the cause: it is repaired instead of being repeated.
             self.cut_to_path(cx, base::Bytes::MAX);
             return;
         }
@@ -251,8 +251,8 @@ impl Endpoint {
     //# The time before the first probe can be set, and is two hours at least when it is not.
     //= specs/rfc9293.md#keep-alive
     //# Keep-alive can be turned on and off for each connection, and is off unless asked for.
-    /// Starts, moves or stops the keep-alive timer: a connection is established, or its settings have changed. What was
-    /// heard before counts.
+    /// Starts, moves or stops the keep-alive timer, because a connection is established or its settings have changed. Earlier
+    /// silence counts.
     pub(super) fn arm_keepalive<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         let running = self.timers.deadline(TimerKind::KeepAlive).is_some();
         match self.cfg.keepalive {
@@ -267,8 +267,8 @@ impl Endpoint {
 
     //= specs/rfc9293.md#keep-alive
     //# A probe leaves only after nothing was heard for a while, with nothing unacknowledged.
-    /// Nothing may have been heard for long (RFC 9293 §3.8.4). What is unacknowledged or waits for a window has timers of its
-    /// own.
+    /// Handles the keep-alive timer: the peer may have been silent for long (RFC 9293 §3.8.4). Unacknowledged data, and data that
+    /// waits for a window, has timers of its own.
     fn on_keepalive_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         let KeepAliveConfig::On { idle, interval, count } = self.cfg.keepalive else { return };
         if self.snd.space.flight_size() > 0 || self.snd.data_end() != self.snd.space.nxt() {

@@ -1,8 +1,8 @@
 //! When to acknowledge (RFC 9293 §3.8.6.3, RFC 5681 §4.2).
 //!
-//! Owns how much data no ACK has covered yet. The configuration is lent to it, since endpoints are many and share theirs; which
-//! policy it is, is settled when the connection begins. Owns no deadline: it returns one and the endpoint arms it; several
-//! segments of one instant that each ask for an ACK are covered by the one that leaves at the end of the turn (MUST-58).
+//! Owns the amount of data that no ACK has covered yet. Borrows the configuration, because many endpoints share one; the kind of
+//! policy is fixed when the connection begins. Owns no deadline: it returns one and the endpoint arms it. If several segments of
+//! one instant each ask for an ACK, the one that leaves at the end of the turn covers them all (MUST-58).
 
 mod adaptive;
 mod config;
@@ -33,7 +33,7 @@ enum Law {
 }
 
 impl AckPolicy {
-    /// The policy of a new connection.
+    /// Creates the policy of a new connection.
     pub fn new(config: &AckConfig) -> Self {
         let (law, quick) = match config.timer {
             AckTimer::PerSegment => (Law::Fixed(Fixed::new(Beat::OfSegment)), owed::quick(config)),
@@ -49,8 +49,8 @@ impl AckPolicy {
         matches!(self.law, Law::Adaptive(_))
     }
 
-    /// A segment that occupies sequence numbers arrived on a connection of this configuration, the one it was made with: when
-    /// to acknowledge.
+    /// Returns when to acknowledge a segment that occupies sequence numbers. `config` is the configuration that the policy was
+    /// created with.
     #[inline(always)]
     pub fn on_data(
         &mut self,
@@ -63,7 +63,7 @@ impl AckPolicy {
             (Law::Adaptive(adaptive), Some(surroundings)) => {
                 adaptive.on_data(&mut self.owed, config, arrived, surroundings)
             }
-            // Whoever does not look around acknowledges at once: that is never wrong.
+            // A caller that passes no surroundings makes the ACK leave at once: that is never wrong.
             (Law::Adaptive(_), None) => AckDecision::Now,
         }
     }

@@ -20,7 +20,7 @@ pub(crate) struct SendBuffer {
     acked: u64,
     /// The writer was cut short and waits for room.
     writer_waits: bool,
-    /// A segment has arrived since nothing more could leave the last time: the writer may have room.
+    /// A segment has arrived since sending last stopped: the writer may have room.
     heard: bool,
 }
 
@@ -127,7 +127,7 @@ impl SendBuffer {
     pub fn set_writer_waits(&mut self, waits: bool) {
         self.writer_waits = waits;
     }
-    /// A segment has arrived.
+    /// Notes that a segment has arrived.
     #[inline]
     pub fn on_heard(&mut self) {
         self.heard = true;

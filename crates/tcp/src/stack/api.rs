@@ -123,7 +123,7 @@ impl Stack {
         self.write_with(cx, conn, Source::Bytes(data), Boundary::None).map(|taken| taken as usize)
     }
 
-    /// Like [`Self::write`], for bytes or the position-coded pattern, and says what is at the end of it.
+    /// Like [`Self::write`], for bytes or the position-coded pattern; `boundary` says what is at their end.
     ///
     /// # Errors
     /// As for `write`.
@@ -138,7 +138,7 @@ impl Stack {
         written.unwrap_or(Err(WriteError::NoConnection))
     }
 
-    /// Returns whether writing is worthwhile; if it is not, `Writable` follows when it is.
+    /// Returns whether writing is worthwhile; otherwise a `Writable` event follows once it is.
     pub fn poll_writable<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) -> bool {
         self.with(cx, conn, |endpoint, _| {
             let cfg = endpoint.config().clone();

@@ -54,8 +54,8 @@ impl Stack {
         self.fast_open.forget();
     }
 
-    /// Whether a connection to `remote` could begin with data now: an application that has none yet may as well wait with
-    /// the SYN until it has.
+    /// Returns whether a connection to `remote` could begin with data now: an application that has none yet may then delay the
+    /// SYN until it has some.
     pub fn fast_open_is_ready(&self, cfg: &ValidConfig, remote: IpAddr, now: Instant) -> bool {
         cfg.fastopen.client != FastOpenClient::Off && self.fast_open.plan(&cfg.fastopen, remote, u16::MAX, now).1 > 0
     }

@@ -1,4 +1,4 @@
-//! ICMP errors on their way to the connection they speak of, and what a connection learns of its path from the stack.
+//! Passes ICMP errors to the connections they refer to, and tells a connection what the stack knows of its path.
 
 use super::{Segmentation, Stack};
 use crate::cx::Cx;

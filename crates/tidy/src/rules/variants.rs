@@ -112,7 +112,7 @@ pub fn may_be_marked(path: &str) -> bool {
     path.ends_with(".rs") || path.ends_with(".toml")
 }
 
-/// Marks that say nothing, and lines that should have one. `parts` is all that can be deleted.
+/// Returns useless marks, and lines that lack one. `parts` is all that can be deleted.
 pub fn check_marks(path: &str, text: &str, parts: &[Part<'_>]) -> Vec<Problem> {
     let owners = match marks::owners(text) {
         Ok(owners) => owners,

@@ -26,7 +26,7 @@ pub struct Pending {
 /// What remains to be done and compared once a call has returned.
 #[derive(Debug)]
 pub enum After {
-    /// Nothing but the result.
+    /// Only the return value.
     Nothing,
     /// The call created a descriptor: of a socket (of this protocol) or of something else.
     Descriptor(Option<i32>),

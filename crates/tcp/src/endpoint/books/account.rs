@@ -14,7 +14,7 @@ use crate::options::Negotiated;
 use base::{Bytes, Instant, Rate};
 use recovery::{Episode, Mark};
 
-/// The parts of a connection that the account is given of.
+/// The parts of a connection that an account reads.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::endpoint) struct Account<'a> {
     pub cfg: &'a ValidConfig,
@@ -23,11 +23,11 @@ pub(in crate::endpoint) struct Account<'a> {
     pub snd: &'a Sender,
     pub rcv: &'a Receiver,
     pub stats: &'a Statistics,
-    /// Whether data in a SYN was taken, on either side.
+    /// Whether data in a SYN was accepted, on either side.
     pub syn_data_taken: bool,
 }
 
-/// What the network layer and the clock have to add.
+/// Values that the network layer and the clock add.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::endpoint) struct Around {
     pub path_mtu: u16,
@@ -37,7 +37,7 @@ pub(in crate::endpoint) struct Around {
 }
 
 impl Account<'_> {
-    /// Totals since the connection began.
+    /// Returns totals since the connection began.
     #[inline]
     pub fn counters(&self) -> Counters {
         let none = RareStatistics::default();
@@ -70,7 +70,7 @@ impl Account<'_> {
         }
     }
 
-    /// A snapshot for people and checkers.
+    /// Returns a snapshot for people and checkers.
     pub fn info(&self) -> TcpInfo {
         let window = self.snd.cc.window();
         TcpInfo {
@@ -104,7 +104,7 @@ impl Account<'_> {
         self.snd.space.flight_size().saturating_sub(syn).min(self.snd.buffer.len())
     }
 
-    /// Returns all statistics of the connection. Walks the flight: meant for occasional queries, not for each ACK.
+    /// Returns all statistics of the connection. Iterates over the flight: call it occasionally, not for each ACK.
     pub fn details(&self, now: Instant, around: &Around) -> Details {
         let none = RareStatistics::default();
         let rare = self.stats.rare().unwrap_or(&none);
@@ -169,7 +169,7 @@ impl Account<'_> {
         }
     }
 
-    /// How often the timeout in force was doubled.
+    /// Returns how often the timeout in force was doubled.
     fn back_off(&self) -> u32 {
         let (base, now) = (self.snd.rec.rtt.rto(&self.cfg.rto).duration(), self.snd.rec.rto.current().duration());
         (0..32).find(|&n| base.scale(1 << n, 1) >= now).unwrap_or(32)
@@ -196,7 +196,7 @@ impl Account<'_> {
         out
     }
 
-    /// What waits in the buffers.
+    /// Returns the bytes that wait in the buffers.
     pub fn queues(&self) -> Queues {
         let fin = match self.snd.space.side() {
             SendSide::Open => FinProgress::Open,
@@ -215,7 +215,7 @@ impl Account<'_> {
         }
     }
 
-    /// Bytes of the boxes of the halves and the counters.
+    /// Returns the bytes of the boxes of both halves and of the counters.
     pub fn heap_size(&self) -> usize {
         let reduction = self.snd.rec.reduction.as_ref().map_or(0, |reduction| reduction.state_size());
         let boxes = self.snd.cc.state_size() + self.snd.rec.detector.state_size() + reduction;
@@ -233,10 +233,10 @@ impl Account<'_> {
             + delivered
     }
 
-    /// Checks the connection's books; `timer_runs` says whether any does.
+    /// Checks the invariants of the connection; `timer_runs` says whether any timer runs.
     ///
     /// # Errors
-    /// Says which invariant is broken and with which numbers.
+    /// Names the violated invariant and its numbers.
     pub fn audit(&self, timer_runs: bool) -> Result<(), String> {
         let (pipe, recount) = (self.snd.rec.board.pipe(), self.snd.rec.board.recount_pipe());
         let smss = self.snd.space.smss();

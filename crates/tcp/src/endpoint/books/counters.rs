@@ -1,7 +1,8 @@
-//! What an endpoint counts (RFC 4898 has names for most of it), kept small: what every connection needs stands in [`Statistics`],
-//! what only losses, resets and duplicates bring in [`RareStatistics`], a box of its own: an idle connection stays within a kibibyte.
+//! Counters of an endpoint (RFC 4898 names most of them), kept small so that an idle connection stays within a kibibyte:
+//! [`Statistics`] holds what every connection needs, [`RareStatistics`], a box of its own, what only losses, resets and
+//! duplicates cause.
 //!
-//! Values that follow from other state are not counted here: the send buffer knows the bytes acknowledged, and sequence numbers
+//! Values that follow from other state have no counter here: the send buffer knows the bytes acknowledged, and sequence numbers
 //! give the bytes sent.
 
 use crate::endpoint::sender::{Held, Overtaken};
@@ -20,54 +21,55 @@ pub(super) enum RateOf {
     Application,
 }
 
-/// What an acceptable ACK brought.
+/// What an acceptable ACK reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::endpoint) struct AckReport<'a> {
-    /// It is not from before `SND.UNA`. One that is does not show that the peer lives: it left before another, or is that of a
-    /// peer that lacks what was acknowledged in its name and will never go on.
+    /// The ACK is not from before `SND.UNA`. An earlier one does not show that the peer is alive: it left before another ACK, or
+    /// its sender lacks what was acknowledged in its name and will never continue.
     pub is_current: bool,
     /// SACK blocks that report duplicates.
     pub dsacks: u8,
-    /// For one with SACK blocks: whether it says something new, bytes acknowledged either way or a duplicate.
+    /// For an ACK with SACK blocks: whether it reports anything new, which is newly acknowledged bytes or a duplicate.
     pub sack_news: Option<bool>,
     pub delivered: Option<&'a Delivered>,
     pub rate: Option<&'a RateSample>,
     pub overtaken: Option<Overtaken>,
 }
 
-/// What every connection counts.
+/// Counters that every connection needs.
 #[derive(Clone, Debug, Default)]
 pub(in crate::endpoint) struct Statistics {
     /// Time spent with something to send, up to `held_since`.
     busy: Duration,
     held_since: Instant,
-    /// Segments with or without payload, the low halves; [`RareStatistics`] has the high ones, which few connections need.
+    /// Segments with or without payload, low halves; [`RareStatistics`] has the high halves, which few connections need.
     segments_sent: u32,
     segments_received: u32,
-    /// Segments with payload; like those of RFC 4898 (Counter32), these three wrap.
+    /// Segments with payload; these three counters wrap, as those of RFC 4898 (Counter32) do.
     pub data_segments_sent: u32,
     pub data_segments_received: u32,
     /// Segments that the peer acknowledged, cumulatively or selectively.
     pub delivered_segments: u32,
-    /// Milliseconds, wrapping to save memory per connection; a pause of 49 days may look like a shorter one.
+    /// When data last left, and data and an ACK last arrived, in milliseconds; wraps to save memory per connection, so a pause of
+    /// 49 days may look like a shorter one.
     data_sent_ms: u32,
     data_received_ms: u32,
     ack_received_ms: u32,
-    /// The latest meaningful delivery rate: bytes, and the microseconds they took.
+    /// The latest meaningful delivery rate: bytes, and the microseconds in which they were delivered.
     rate_bytes: u32,
     rate_us: u32,
     held: Held,
     pub(super) rate_of: RateOf,
     /// What limited the sender at the last report.
     limit: Limit,
-    /// What only troubles bring, made with the first.
+    /// Counters of rare events; allocated with the first such event.
     rare: Option<Box<RareStatistics>>,
 }
 
-/// What only troubles bring.
+/// Counters that only rare events need.
 #[derive(Clone, Debug, Default)]
 pub(in crate::endpoint) struct RareStatistics {
-    /// How often the counts of segments with or without payload have gone through 2^32.
+    /// How often the counters of segments with or without payload have passed 2^32.
     segments_sent_high: u32,
     segments_received_high: u32,
     pub bytes_retransmitted: u64,
@@ -80,7 +82,7 @@ pub(in crate::endpoint) struct RareStatistics {
     pub lost_retransmissions: u32,
     pub dsacks_received: u32,
     pub dsacks_sent: u32,
-    /// ACKs with SACK blocks, and how many of them brought no news.
+    /// ACKs with SACK blocks, and how many of them reported nothing new.
     pub sacks_received: u32,
     pub stale_sacks: u32,
     /// Segments received that left a gap before them.
@@ -91,13 +93,13 @@ pub(in crate::endpoint) struct RareStatistics {
     pub probes: u16,
     pub undone: u16,
     pub dropped: [u16; DropReason::COUNT],
-    /// Segments delivered by acknowledgements that echo a mark, and echoes that were answered with a smaller window.
+    /// Segments delivered by acknowledgements that echo a mark, and echoes in reaction to which the window was reduced.
     pub delivered_ce: u32,
     pub mark_reductions: u32,
-    /// Data segments that arrived with a mark, and those that could have been marked.
+    /// Data segments that arrived with a mark, and those that arrived with any ECN-capable codepoint.
     pub received_ce: u32,
     pub received_capable: u32,
-    /// All timeouts, including those of SYNs; recoveries that they began; total duration of the completed ones.
+    /// All timeouts, including those of SYNs; recoveries that they began; total duration of the completed recoveries.
     pub all_timeouts: u16,
     pub timeout_recoveries: u16,
     timeout_time: Duration,
@@ -147,7 +149,7 @@ impl Statistics {
             self.data_received_ms = ms(now);
         }
     }
-    /// A frame of so many segments leaves.
+    /// Counts the `segments` of a frame that leaves.
     #[inline]
     pub fn on_frame(&mut self, segments: u32) {
         let (sent, wraps) = self.segments_sent.overflowing_add(segments);
@@ -156,19 +158,20 @@ impl Statistics {
             self.rare_mut().segments_sent_high += 1;
         }
     }
-    /// Segments sent, with or without payload.
+    /// Returns the segments sent, with or without payload.
     #[inline]
     pub fn segments_sent(&self) -> u64 {
         let high = self.rare().map_or(0, |rare| rare.segments_sent_high);
         u64::from(high) << 32 | u64::from(self.segments_sent)
     }
-    /// Segments received, with or without payload.
+    /// Returns the segments received, with or without payload.
     #[inline]
     pub fn segments_received(&self) -> u64 {
         let high = self.rare().map_or(0, |rare| rare.segments_received_high);
         u64::from(high) << 32 | u64::from(self.segments_received)
     }
-    /// `payload` bytes, or a FIN without data, are about to leave in so many segments, perhaps `again`.
+    /// Counts `payload` bytes, or a FIN without data, that are about to leave in `segments` segments; `again` marks a
+    /// retransmission.
     #[inline]
     pub fn on_departure(&mut self, now: Instant, payload: Bytes, segments: u32, again: bool) {
         if payload > 0 {
@@ -179,7 +182,7 @@ impl Statistics {
             self.rare_mut().on_retransmission(payload, segments);
         }
     }
-    /// An acceptable ACK has arrived and brought this. Returns the largest extent of reordering seen so far if it showed some.
+    /// Counts what an acceptable ACK reported. Returns the largest extent of reordering so far if the ACK showed reordering.
     #[inline]
     pub(super) fn book_ack(&mut self, now: Instant, ack: &AckReport<'_>) -> Option<Bytes> {
         if ack.is_current {
@@ -198,14 +201,14 @@ impl Statistics {
         }
         ack.overtaken.map(|late| self.rare_mut().on_reordering(late.extent))
     }
-    /// Nothing more can leave for now: the time until something does is booked on `held`.
+    /// Accounts the time from now until something can leave to `held`.
     #[inline]
     pub fn note_held(&mut self, now: Instant, held: Held) {
         if held != self.held {
             self.book_time(now, held);
         }
     }
-    /// Accounts for the time since the last change, and continues with `held`.
+    /// Adds the time since the last change to the account of the old limit, and continues with `held`.
     #[cold]
     fn book_time(&mut self, now: Instant, held: Held) {
         let TimeAccounts { busy, window, buffer } = self.time_accounts(now);
@@ -215,7 +218,7 @@ impl Statistics {
         }
         (self.busy, self.held_since, self.held) = (busy, now, held);
     }
-    /// What holds the sender back has changed to `limit`, or not. Returns whether it has.
+    /// Records what limits the sender. Returns whether that has changed.
     #[inline]
     pub fn turn_to(&mut self, limit: Limit) -> bool {
         core::mem::replace(&mut self.limit, limit) != limit
@@ -239,7 +242,7 @@ impl Statistics {
         }
         accounts
     }
-    /// What troubles have brought, if there were any.
+    /// Returns the counters of rare events, if any was needed.
     #[inline]
     pub fn rare(&self) -> Option<&RareStatistics> {
         self.rare.as_deref()
@@ -249,19 +252,19 @@ impl Statistics {
     pub fn rare_mut(&mut self) -> &mut RareStatistics {
         self.rare.get_or_insert_default()
     }
-    /// Largest extent of reordering that was seen, bytes.
+    /// Returns the largest extent of reordering so far, in bytes.
     #[inline]
     pub fn reordering_extent(&self) -> Bytes {
         self.rare.as_deref().map_or(0, |rare| rare.reordering_extent)
     }
-    /// What is reported of ECN, `negotiated` or not.
+    /// Returns the ECN statistics; `negotiated` says whether the connection uses ECN.
     pub fn ecn(&self, negotiated: bool) -> EcnInfo {
         let (delivered_ce, received_ce, reductions, received_capable) = self.rare().map_or((0, 0, 0, 0), |rare| {
             (rare.delivered_ce, rare.received_ce, rare.mark_reductions, rare.received_capable)
         });
         EcnInfo { negotiated, delivered_ce, received_ce, reductions, received_capable }
     }
-    /// Bytes of the box that it has beside itself.
+    /// Returns the bytes of the box of rare counters.
     pub fn heap_size(&self) -> usize {
         self.rare.as_deref().map_or(0, size_of_val)
     }
@@ -269,8 +272,7 @@ impl Statistics {
     pub fn rate(&self) -> (u64, Duration) {
         (u64::from(self.rate_bytes), Duration::from_micros(u64::from(self.rate_us)))
     }
-    /// Takes a sample of the delivery rate. One that measured the application says something only if it is not below what
-    /// is known.
+    /// Takes a sample of the delivery rate. A sample that the application limited counts only if it is not below the known rate.
     #[inline]
     fn on_rate(&mut self, sample: &RateSample) {
         let bytes = u32::try_from(sample.delivered).unwrap_or(u32::MAX);
@@ -284,22 +286,22 @@ impl Statistics {
 }
 
 impl RareStatistics {
-    /// Counts `payload` bytes that are about to leave again, and their segments.
+    /// Counts `payload` bytes that are about to be retransmitted, and their segments.
     fn on_retransmission(&mut self, payload: Bytes, segments: u32) {
         self.segments_retransmitted += segments;
         self.bytes_retransmitted += u64::from(payload);
     }
-    /// A segment was refused for `reason`.
+    /// Counts a segment that was refused for `reason`.
     pub fn on_dropped(&mut self, reason: DropReason) {
         let count = &mut self.dropped[reason as usize];
         *count = count.saturating_add(1);
     }
-    /// A data segment came in a packet marked `mark`, on a connection that uses ECN.
+    /// Counts a data segment that came in a packet marked `mark`, on a connection that uses ECN.
     pub fn on_capable(&mut self, mark: Ecn) {
         self.received_capable += 1;
         self.received_ce += u32::from(mark == Ecn::Ce);
     }
-    /// Counts an ACK with SACK blocks. It should bring news: bytes acknowledged either way, or a duplicate.
+    /// Counts an ACK with SACK blocks; `news` says whether it reported anything new: acknowledged bytes or a duplicate.
     pub fn on_sack(&mut self, news: bool) {
         self.sacks_received += 1;
         self.stale_sacks += u32::from(!news);
@@ -310,11 +312,11 @@ impl RareStatistics {
         self.reordering_extent = self.reordering_extent.max(extent);
         self.reordering_extent
     }
-    /// Keeps window, threshold and the peer's window. Returns whether they differ from those reported last.
+    /// Stores window, threshold and the peer's window. Returns whether they differ from the last reported ones.
     pub fn is_new_snapshot(&mut self, numbers: (Bytes, Bytes, Bytes)) -> bool {
         core::mem::replace(&mut self.last_snapshot, numbers) != numbers
     }
-    /// Counts a timeout, the first since the last progress or a further one.
+    /// Counts a timeout; `further` is its number since the last progress, from 1.
     pub fn on_timeout(&mut self, now: Instant, further: u32) {
         self.all_timeouts = self.all_timeouts.saturating_add(1);
         if further == 1 {

@@ -29,7 +29,7 @@ impl SegmentReport {
 }
 
 impl Statistics {
-    /// Nothing more can leave for now, because of `limit`.
+    /// Reports what limits the sender when nothing more can leave for now.
     #[inline]
     pub fn emit_limit<O: Observer>(&mut self, cx: &mut Cx<'_, O>, limit: Limit) {
         if self.turn_to(limit) {
@@ -37,7 +37,7 @@ impl Statistics {
         }
     }
 
-    /// An acceptable ACK has arrived and brought this.
+    /// Counts what an acceptable ACK reported, and reports reordering that it showed.
     #[inline]
     pub fn on_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>, ack: &AckReport<'_>) {
         let max_extent = self.book_ack(cx.now, ack);
@@ -47,7 +47,7 @@ impl Statistics {
         }
     }
 
-    /// `newly_lost` bytes were marked lost, perhaps none.
+    /// Counts and reports the segments just marked lost; `newly_lost` is their bytes, perhaps zero.
     pub fn on_lost<O: Observer>(&mut self, cx: &mut Cx<'_, O>, snd: &Sender, newly_lost: Bytes) {
         if newly_lost == 0 {
             return;
@@ -65,7 +65,7 @@ impl Statistics {
         }
     }
 
-    /// The congestion window has changed, or the peer's.
+    /// Reports the congestion window, the threshold and the peer's window if any of them has changed.
     pub fn emit_snapshot<O: Observer>(&mut self, cx: &mut Cx<'_, O>, snd: &Sender) {
         if !O::ENABLED {
             return;
@@ -106,7 +106,7 @@ pub(in crate::endpoint) fn cause_of_new<O: Observer>(snd: &Sender, len: Bytes) -
     if O::ENABLED && by_sack() { SendCause::LimitedTransmit } else { SendCause::New }
 }
 
-/// What keeps the next segment of `size` bytes from leaving, where data may leave.
+/// Returns what keeps the next segment of `size` bytes from leaving, in a state in which data may leave.
 pub(in crate::endpoint) fn limit(cfg: &Config, snd: &Sender, now: Instant, size: Bytes) -> Limit {
     let repairs = snd.rec.episode().repairs();
     // No data follows the FIN.
@@ -164,7 +164,7 @@ pub(in crate::endpoint) fn emit_sack<O: Observer>(
     });
 }
 
-/// Step 5: evaluates what an acknowledgement says about the tail loss probe.
+/// Step 5: reports what an acknowledgement revealed about the tail loss probe.
 #[inline]
 pub(in crate::endpoint) fn emit_probe_answer<O: Observer>(cx: &mut Cx<'_, O>, outcome: ProbeOutcome) {
     match outcome {

@@ -1,4 +1,4 @@
-//! Labels of events for what `recovery` and `cc` know by types of their own: neither of them sees `trace`.
+//! Translates types of `recovery` and `cc` into labels of events: neither crate sees `trace`.
 
 use cc::CcPhase;
 use recovery::sack::RejectReason;

@@ -1,5 +1,5 @@
-//! The books of a connection: counters, the account that it gives of itself, events and readiness. They read the other parts,
-//! and none of these calls them.
+//! The books of a connection: counters, reports of its state, events and readiness. They read the other parts, and none of these
+//! calls them.
 
 mod account;
 mod counters;

@@ -15,19 +15,19 @@ pub struct Queues {
     pub unsent: Bytes,
     /// Room in the send buffer.
     pub room: Bytes,
-    /// Our FIN: whether it has a sequence number, and whether that is acknowledged.
+    /// Progress of our FIN.
     pub fin: FinProgress,
 }
 
-/// How far our FIN has come.
+/// Progress of our FIN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FinProgress {
     /// The application has not closed this direction.
     Open,
-    /// It waits behind data.
+    /// The FIN waits behind data.
     Queued,
-    /// It was sent.
+    /// The FIN was sent.
     Sent,
-    /// The peer has acknowledged it.
+    /// The peer has acknowledged the FIN.
     Acknowledged,
 }

@@ -1,15 +1,15 @@
-//! Readiness that the application has not polled yet, one bit each: this keeps an idle endpoint within its kibibyte.
+//! Readiness that the application has not polled yet, one bit per kind: this keeps an idle endpoint within its kibibyte.
 
-/// What there is to report.
+/// A kind of readiness to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::endpoint) enum Readiness {
     /// The handshake has ended.
     Connected = 1,
     /// There is something to read.
     Readable = 2,
-    /// The send buffer has room again.
+    /// The send buffer has room again, and a writer waits for it.
     Writable = 4,
-    /// The peer has not answered for a while.
+    /// The peer has been unresponsive for a while.
     Unresponsive = 8,
     /// The connection is over.
     Closed = 16,
@@ -17,18 +17,18 @@ pub(in crate::endpoint) enum Readiness {
     Urgent = 32,
 }
 
-/// The set of them.
+/// A set of kinds of readiness.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::endpoint) struct PendingEvents(u8);
 
 impl PendingEvents {
-    /// Adds one.
+    /// Adds one kind.
     #[inline]
     pub fn add(&mut self, readiness: Readiness) {
         self.0 |= readiness as u8;
     }
 
-    /// Adds one if there `is` one.
+    /// Adds one kind if `is` holds.
     #[inline]
     pub fn add_if(&mut self, is: bool, readiness: Readiness) {
         if is {
@@ -36,7 +36,7 @@ impl PendingEvents {
         }
     }
 
-    /// Removes one; returns whether it was there.
+    /// Removes one kind; returns whether the set contained it.
     #[inline]
     pub fn take(&mut self, readiness: Readiness) -> bool {
         let had = self.0 & readiness as u8 != 0;
@@ -44,7 +44,7 @@ impl PendingEvents {
         had
     }
 
-    /// Whether there is none.
+    /// Returns whether the set is empty.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.0 == 0

@@ -21,7 +21,7 @@ use wire::{FastOpen, Flags, TcpRepr};
 #[derive(Clone, Debug, Default)]
 pub(in crate::endpoint) struct FastOpenState {
     role: Role,
-    /// For the stack to fetch.
+    /// The report that the stack has not fetched yet.
     report: Option<FastOpenReport>,
 }
 
@@ -35,7 +35,7 @@ enum Role {
     Server { option: Option<FastOpen>, bytes: Bytes, early: Early },
 }
 
-/// Whether the peer took the data of our SYN.
+/// Whether the peer accepted the data of our SYN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Taken {
     Unknown,
@@ -47,14 +47,14 @@ enum Taken {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Early {
     No,
-    /// Since its SYN-ACK left at this moment; no application has accepted it yet.
+    /// Data flows since the SYN-ACK left at this moment; no application has accepted the connection yet.
     Waiting(Instant),
-    /// Since its SYN-ACK left at this moment; an application uses it.
+    /// Data flows since the SYN-ACK left at this moment; an application uses the connection.
     InUse(Instant),
 }
 
 impl Early {
-    /// Since when.
+    /// Returns since when data flows.
     const fn since(self) -> Option<Instant> {
         match self {
             Self::No => None,
@@ -66,9 +66,9 @@ impl Early {
 /// How a stack answers a SYN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FastOpenAnswer {
-    /// As without Fast Open.
+    /// Answers as without Fast Open.
     Nothing,
-    /// The handshake has to complete first; this option carries a cookie for the next time.
+    /// The handshake must complete first; this option carries a cookie for the next connection.
     Cookie(FastOpen),
     /// The peer's address is verified: data flows at once. The option may carry a newer cookie.
     Believe(Option<FastOpen>),
@@ -81,9 +81,9 @@ pub(crate) enum FastOpenReport {
     Learnt { mss: u16, option: Option<FastOpen>, answers: Answers },
     /// Three timeouts in a row, or silence until the end, on a connection that tried Fast Open.
     Silence(Instant),
-    /// A passive connection that sent early has completed its handshake, or has ended.
+    /// A passive connection that transferred data early has completed its handshake, or has ended without a reset.
     Settled,
-    /// It was reset instead.
+    /// A passive connection that transferred data early was reset.
     Reset(Instant),
 }
 
@@ -105,13 +105,13 @@ pub(in crate::endpoint) enum Copies {
     Several,
 }
 
-/// What the end of the handshake leaves to do.
+/// The work that the end of the handshake leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::endpoint) enum Settles {
     Nothing,
-    /// Data went ahead of the handshake, and is watched over from now on.
+    /// Data left before the end of the handshake; the retransmission timer covers it from now on.
     WentAhead,
-    /// The SYN carried this many bytes, perhaps none; what the peer did not take leaves again.
+    /// The SYN carried this many bytes, perhaps none; those that the peer did not accept must be sent again.
     SynData(Bytes),
 }
 
@@ -119,25 +119,25 @@ impl FastOpenState {
     /// A connection without Fast Open.
     pub const NONE: Self = Self { role: Role::None, report: None };
 
-    /// Whether no SYN carried anything for it.
+    /// Returns whether no SYN carried anything for Fast Open.
     pub fn is_unused(&self) -> bool {
         matches!(self.role, Role::None)
     }
 
-    /// Our SYN is to carry `option` and `bytes` of data.
+    /// Puts `option` and `bytes` of data into our SYN.
     pub fn offer(&mut self, option: Option<FastOpen>, bytes: Bytes) {
         self.role = Role::Client { option, bytes, taken: Taken::Unknown };
     }
 
     //= specs/rfc7413.md#server
     //# Data in a SYN with a valid cookie is given to the application before the handshake is over.
-    /// Our SYN-ACK is to carry `option`; `bytes` of the peer's SYN were taken. The connection goes ahead of its handshake since
-    /// `early`, if it does.
+    /// Puts `option` into our SYN-ACK; `bytes` of the peer's SYN were accepted. `early` is the moment since which data may flow
+    /// before the handshake ends, if it may.
     pub fn answer(&mut self, option: Option<FastOpen>, bytes: Bytes, early: Option<Instant>) {
         self.role = Role::Server { option, bytes, early: early.map_or(Early::No, Early::Waiting) };
     }
 
-    /// Since when data may flow although our SYN-ACK is not acknowledged, if it may.
+    /// Returns the moment since which data may flow although our SYN-ACK is not acknowledged, if it may.
     #[inline]
     pub fn early_since(&self) -> Option<Instant> {
         match self.role {
@@ -146,7 +146,7 @@ impl FastOpenState {
         }
     }
 
-    /// The application has accepted the connection.
+    /// Notes that the application has accepted the connection.
     pub fn on_accepted(&mut self) {
         if let Role::Server { early, .. } = &mut self.role
             && let Early::Waiting(since) = *early
@@ -155,7 +155,7 @@ impl FastOpenState {
         }
     }
 
-    /// Whether an application uses the connection ahead of its handshake.
+    /// Returns whether an application uses the connection before its handshake ends.
     pub fn is_in_use(&self) -> bool {
         matches!(self.role, Role::Server { early: Early::InUse(_), .. })
     }
@@ -164,7 +164,7 @@ impl FastOpenState {
     //# A SYN that is sent again leaves without data and without the option.
     //= specs/rfc7413.md#server
     //# A SYN-ACK that is sent again leaves without the option.
-    /// What the first SYN carries, or the first SYN-ACK if it is `answering`: an option, and bytes of data.
+    /// Returns the option and the bytes of data that the first SYN carries, or the first SYN-ACK if `answering`.
     pub fn of_first_syn(&self, answering: bool) -> (Option<FastOpen>, Bytes) {
         match self.role {
             Role::Client { option, bytes, taken: Taken::Unknown } if !answering => (option, bytes),
@@ -173,14 +173,15 @@ impl FastOpenState {
         }
     }
 
-    /// The path does not take our SYN with its data. Returns whether it carried some, and has to leave at once without.
+    /// Removes the data from our SYN, because the path does not carry the SYN with it. Returns whether the SYN carried data, and
+    /// therefore must leave again at once.
     pub fn withdraw_data(&mut self) -> bool {
         let Role::Client { bytes: 1.., taken: taken @ Taken::Unknown, .. } = &mut self.role else { return false };
         *taken = Taken::NotAll;
         true
     }
 
-    /// The handshake is over.
+    /// Returns the work that the end of the handshake leaves.
     pub fn settle(&mut self) -> Settles {
         match self.role {
             Role::None | Role::Server { early: Early::No, .. } => Settles::Nothing,
@@ -192,8 +193,9 @@ impl FastOpenState {
         }
     }
 
-    /// The peer's SYN-ACK says `repr`, or what it implies by `default_mss`, and acknowledges all data of our SYN or not. The end
-    /// of a simultaneous open may come without options, and teaches nothing. `syn` is how often ours had left.
+    /// Notes the peer's SYN-ACK: its options in `repr`, with `default_mss` where it names no segment size, and whether it
+    /// acknowledges `all` data of our SYN. `syn` is how often our SYN had left. The end of a simultaneous open may come without
+    /// options, and reports nothing to the stack.
     pub fn on_syn_ack(&mut self, repr: &TcpRepr, default_mss: u16, syn: Copies, all: bool) {
         let Role::Client { option, taken, .. } = &mut self.role else { return };
         *taken = if all { Taken::All } else { Taken::NotAll };
@@ -209,7 +211,7 @@ impl FastOpenState {
         });
     }
 
-    /// Bytes of data that our SYN carried.
+    /// Returns the bytes of data that our SYN carried.
     #[inline]
     pub fn bytes_of_syn(&self) -> Bytes {
         match self.role {
@@ -218,7 +220,7 @@ impl FastOpenState {
         }
     }
 
-    /// Whether data in a SYN was taken, on either side.
+    /// Returns whether data in a SYN was accepted, on either side.
     pub fn data_taken(&self) -> bool {
         match self.role {
             Role::None => false,
@@ -227,7 +229,7 @@ impl FastOpenState {
         }
     }
 
-    /// The timeout number `retries` in a row; `last` says that the connection is given up.
+    /// Notes a timeout, the `retries`-th in a row; `last` means that the connection gives up.
     pub fn on_timeout(&mut self, now: Instant, retries: u32, last: bool) {
         let tried = matches!(self.role, Role::Client { option, bytes, .. } if option.is_some() || bytes > 0);
         if tried && (retries == 3 || last && retries < 3) {
@@ -235,7 +237,7 @@ impl FastOpenState {
         }
     }
 
-    /// A connection ahead of its handshake ends for `reason`.
+    /// Reports that a connection with early data ended for `reason` before its handshake did.
     pub fn on_early_end(&mut self, now: Instant, reason: CloseReason) {
         let reset = reason == CloseReason::Reset;
         self.report = Some(if reset { FastOpenReport::Reset(now) } else { FastOpenReport::Settled });

@@ -8,16 +8,16 @@
 use crate::config::{Config, CountedFrom, RetryConfig, RetryLimit};
 use base::{Duration, Instant};
 
-/// State of a silence.
+/// State of a silence of the peer.
 #[derive(Clone, Debug, Default)]
 pub(in crate::endpoint) struct Silence {
-    /// When it began, for the limits.
+    /// When the silence began, for the limits on its length.
     since: Option<Instant>,
-    /// Probes of a closed window or an idle connection since the peer was last heard.
+    /// Number of probes of a closed window or an idle connection since the last answer of the peer.
     unanswered: u32,
 }
 
-/// The user timeout of a silence (RFC 9293 §3.9.1).
+/// The limit that the user timeout sets to a silence (RFC 9293 §3.9.1).
 #[derive(Clone, Copy, Debug)]
 pub(in crate::endpoint) struct UserTimeout {
     limit: Duration,
@@ -27,7 +27,7 @@ pub(in crate::endpoint) struct UserTimeout {
 }
 
 impl UserTimeout {
-    /// The user timeout of a silence that began at `since`, if it is known, as far as one is configured.
+    /// Returns the user timeout of a silence that began at `since`, if that is known; `None` if no user timeout is configured.
     #[inline]
     pub fn new(retries: &RetryConfig, since: Option<Instant>) -> Option<Self> {
         let limit = retries.user_timeout?;
@@ -36,8 +36,8 @@ impl UserTimeout {
 
     //= specs/rfc9293.md#retransmission
     //# The application can set the second threshold.
-    /// `at`, or the moment the user timeout is over if that is earlier, for a silence that `began` then unless it is known
-    /// to have begun earlier.
+    /// Returns `at`, or the end of the user timeout if that is earlier, for a silence that `began` then unless it is known to
+    /// have begun earlier.
     #[inline]
     pub fn bound(&self, at: Instant, began: Instant) -> Instant {
         match (self.since, self.counted_from) {
@@ -48,7 +48,7 @@ impl UserTimeout {
     }
 }
 
-/// What a timer has found that watches over data.
+/// The inputs for the decision to give up, when the retransmission timer fires.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::endpoint) struct Unanswered {
     pub now: Instant,
@@ -58,12 +58,12 @@ pub(in crate::endpoint) struct Unanswered {
     pub retries: u32,
     /// The application has released the connection.
     pub orphaned: bool,
-    /// The peer took back its window over the flight; this long ago its last ACK came.
+    /// The peer withdrew its window while data was in flight; the time since its last ACK.
     pub window_shut: Option<Duration>,
 }
 
 impl Silence {
-    /// When it began, if a timer has found it.
+    /// Returns when the silence began, if a timer has detected it.
     #[inline]
     pub fn since(&self) -> Option<Instant> {
         self.since
@@ -81,7 +81,8 @@ impl Silence {
         self.since = None;
     }
 
-    /// Returns the silence that a timer has found, which began at `began` as far as the user timeout is concerned.
+    /// Records a silence that a timer has detected; the timer was started at `began`. Returns when the silence began, for the
+    /// user timeout.
     fn begin(&mut self, retries: &RetryConfig, now: Instant, began: Instant) -> Instant {
         let from = match retries.counted_from {
             CountedFrom::Transmission => began,
@@ -90,7 +91,7 @@ impl Silence {
         *self.since.get_or_insert(from)
     }
 
-    /// Notes a silence before a probe restarts the timer that shows when it began; the user timeout does not restart.
+    /// Notes a silence before a probe restarts the timer that shows when it began, so that the user timeout does not start anew.
     pub fn on_probe(&mut self, retries: &RetryConfig, now: Instant, began: Instant) {
         if retries.counted_from == CountedFrom::Transmission {
             self.begin(retries, now, began);
@@ -99,11 +100,12 @@ impl Silence {
 
     //= specs/rfc9293.md#retransmission
     //# There are two thresholds: from the first on the application is notified, at the second the connection is closed.
-    /// The retransmission timer fired once more. Returns whether that was often enough, or long enough, to give up.
+    /// Handles a retransmission timer that fired again. Returns whether to give up, after that many retransmissions or that much
+    /// time.
     pub fn on_data_timeout(&mut self, cfg: &Config, about: &Unanswered) -> bool {
         let silent_for = about.now.since(self.begin(&cfg.retries, about.now, about.began));
         if let Some(since_ack) = about.window_shut {
-            // What is sent again is a probe of the window (RFC 9293 SHLD-17), and as long as it is answered nothing ends,
+            // A retransmission is a probe of the window here (RFC 9293 SHLD-17), and nothing ends while the peer answers it,
             // unless the user has set a limit.
             let limit = cfg.retries.user_timeout.unwrap_or(Duration::MAX);
             let longest = cfg.rto.max.scale(2, 1).min(limit);
@@ -120,9 +122,9 @@ impl Silence {
 
     //= specs/rfc9293.md#windows
     //# As long as probes are answered a window may stay closed indefinitely.
-    /// The persist timer fired, after the present `interval`; the `first` was perhaps shorter. Returns whether to give up: as
-    /// long as probes are answered the window may stay closed indefinitely (RFC 9293 MUST-37), unless the user has set a limit
-    /// or is gone.
+    /// Handles the persist timer, which waited for `interval`; `first` is the interval of the first probe. Returns whether to
+    /// give up: as long as the peer answers probes, the window may stay closed indefinitely (RFC 9293 MUST-37), unless the user
+    /// has set a limit or has released the connection.
     pub fn on_persist_timeout(
         &mut self,
         cfg: &Config,
@@ -145,8 +147,8 @@ impl Silence {
 
     //= specs/rfc9293.md#keep-alive
     //# One probe without an answer does not end a connection.
-    /// Nothing was heard for the time `quiet`, long enough for a keep-alive probe. Returns whether to give up instead, after
-    /// `count` probes or when the user timeout is over.
+    /// Handles a silence of `quiet`, long enough for a keep-alive probe. Returns whether to give up instead, after `count` probes
+    /// or at the end of the user timeout.
     pub fn on_keepalive_timeout(&mut self, count: u32, user_timeout: Option<Duration>, quiet: Duration) -> bool {
         let enough = match user_timeout {
             Some(limit) => self.unanswered > 0 && quiet >= limit,
@@ -169,7 +171,7 @@ fn most_retries(retries: &RetryConfig, orphaned: bool) -> u32 {
 
 //= specs/rfc9293.md#retransmission
 //# SYNs have thresholds, too, and are not given up before three minutes.
-/// Whether to give up on an attempt whose SYN, or SYN-ACK if we are not `active`, left first at `began` and was not answered
+/// Returns whether to give up opening. Our SYN, or SYN-ACK if we are not `active`, left first at `began` and stayed unanswered
 /// `unanswered` times.
 pub(in crate::endpoint) fn gives_up_opening(
     cfg: &Config,
@@ -180,7 +182,7 @@ pub(in crate::endpoint) fn gives_up_opening(
 ) -> bool {
     let retries = &cfg.retries;
     let most = if active { retries.syn.saturating_add(retries.syn_linear) } else { retries.syn_ack };
-    // SYNs at even intervals add to the number, but not to the time that it stands for.
+    // SYNs at even intervals add to the number, but not to the time that the number stands for.
     let too_long = active
         && retries.limit == RetryLimit::Time
         && now.since(began) >= modelled(cfg.rto.initial, cfg.rto.max, retries.syn);

@@ -1,5 +1,5 @@
-//! The life cycle of a connection: its RFC 9293 state, who opened it, what its application still does, how it ended, and whether
-//! a SYN or a reset has to leave.
+//! The life cycle of a connection: its RFC 9293 state, the side that opened it, what its application still does, how it ended,
+//! and whether a SYN or a reset has to leave.
 
 mod fast_open;
 mod give_up;
@@ -19,15 +19,15 @@ use crate::event::CloseReason;
 /// What the application still does with a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Application {
-    /// It may read.
+    /// The application may read.
     Reads,
-    /// It will read no more.
+    /// The application has stopped reading.
     ReadsNoMore,
-    /// It has released the connection.
+    /// The application has released the connection.
     Gone,
 }
 
-/// Where a connection stands.
+/// State of a connection's life cycle.
 #[derive(Clone, Debug)]
 pub(super) struct Life {
     state: State,
@@ -45,7 +45,7 @@ impl Life {
         Self { state: State::SynSent, origin, application, closed: None, syn_due: false, rst_due: false }
     }
 
-    /// The RFC 9293 state.
+    /// Returns the RFC 9293 state.
     #[inline]
     pub fn state(&self) -> State {
         self.state
@@ -56,7 +56,7 @@ impl Life {
         core::mem::replace(&mut self.state, to)
     }
 
-    /// Which side opened the connection.
+    /// Returns which side opened the connection.
     #[inline]
     pub fn origin(&self) -> Origin {
         self.origin
@@ -68,7 +68,7 @@ impl Life {
         self.state.is_synchronized() && self.state != State::TimeWait && !waits
     }
 
-    /// Whether the application has released the connection.
+    /// Returns whether the application has released the connection.
     pub fn is_orphaned(&self) -> bool {
         self.application == Application::Gone
     }
@@ -90,7 +90,7 @@ impl Life {
         self.application = Application::Gone;
     }
 
-    /// How the connection ended.
+    /// Returns how the connection ended.
     #[inline]
     pub fn closed(&self) -> Option<CloseReason> {
         self.closed
@@ -126,7 +126,7 @@ impl Life {
         self.rst_due
     }
 
-    /// A reset has to leave.
+    /// Makes a reset leave.
     pub fn require_reset(&mut self) {
         self.rst_due = true;
     }

@@ -13,7 +13,7 @@ use base::SeqNum;
 /// What the next connection between the same addresses and ports must know about the last one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Predecessor {
-    /// The first sequence number that it did not use.
+    /// The first sequence number that the last connection did not use.
     pub snd_nxt: SeqNum,
     /// The peer's last timestamp.
     pub recent: Option<u32>,
@@ -42,8 +42,9 @@ impl Predecessor {
 //# After a connection without timestamps, a SYN with them is taken.
 //= specs/rfc6191.md#table
 //# Any other SYN leaves the connection in TIME-WAIT.
-/// Whether a SYN may end the wait (RFC 6191 §2). `recent` is the last timestamp of the old connection, `offered` that of the
-/// SYN, if the new one would use it; `beyond` says whether its sequence number is beyond the last one seen.
+/// Returns whether a SYN may end the wait (RFC 6191 §2). `recent` is the last timestamp of the old connection, `offered` that of
+/// the SYN if the new connection would use timestamps; `beyond` says whether the SYN's sequence number is beyond the last one
+/// seen.
 pub(in crate::endpoint) fn syn_may_follow(recent: Option<u32>, offered: Option<u32>, beyond: bool) -> bool {
     match (recent, offered) {
         (Some(recent), Some(offered)) => match offered.wrapping_sub(recent) as i32 {

@@ -1,4 +1,4 @@
-//! What the path's rules need to know of the connection.
+//! The state of the connection that the path's rules need.
 
 use crate::config::PathMtuConfig;
 use base::Bytes;
@@ -8,11 +8,11 @@ use core::net::IpAddr;
 #[derive(Clone, Copy, Debug)]
 pub(in crate::endpoint) struct PathCx {
     pub config: PathMtuConfig,
-    /// Bytes of the largest packet that the first link takes.
+    /// Bytes of the largest packet that the first link carries.
     pub link: u16,
-    /// Our address: it says which version of IP is spoken.
+    /// Our address, which determines the version of IP.
     pub local: IpAddr,
-    /// Returns the bytes that options occupy in every segment.
+    /// Bytes that options occupy in every segment.
     pub options: Bytes,
     /// Payload bytes of a full segment now, options deducted.
     pub smss: Bytes,
@@ -24,7 +24,7 @@ impl PathCx {
         if self.local.is_ipv4() { 40 } else { 60 }
     }
 
-    /// Bytes of a packet with so many bytes of payload and options.
+    /// Returns the bytes of a packet whose payload and options together have `mss` bytes.
     pub fn packet_of(&self, mss: u16) -> u16 {
         mss.saturating_add(self.headers())
     }

@@ -1,11 +1,12 @@
-//! The path: what routers say (RFC 1191, RFC 8201), how long it is believed, what a search finds out without them (RFC 4821),
-//! which size segments get from it, and which errors the network reported.
+//! The path: what routers report (RFC 1191, RFC 8201), how long a report is valid, what a search finds out without them (RFC
+//! 4821), which segment size follows from that, and which errors the network reported.
 //!
-//! A path MTU that shrinks is not a sign of congestion: what is too large is cut and sent again under the window as it is.
+//! A path MTU that shrinks is not a sign of congestion: segments that are too large are split and retransmitted, and the window
+//! stays.
 //!
-//! Deviation: a connection hears of its path through its own segments and at its beginning, not through those of other
-//! connections to the same host: each learns by itself, at the price of one segment, and no message makes work that
-//! grows with the number of connections.
+//! Deviation: a connection learns about its path from its own segments and from the stack when it begins, not from other
+//! connections to the same host: each learns by itself, at the cost of one segment, and no message causes work that grows with
+//! the number of connections.
 
 mod cx;
 mod reports;
@@ -33,25 +34,25 @@ const LEAST_MSS: u32 = 48;
 pub(super) struct Path {
     /// The segment size that the SYNs agreed on, options not deducted; saved when the size first falls below it.
     agreed: Option<u16>,
-    /// What a router said.
+    /// What a router reported.
     learned: Option<LearnedMtu>,
     /// State of the search that needs no router.
     search: Option<Search>,
     /// A router's report that waits for its segment to time out.
     pending: Option<Pending>,
-    /// What was sent again at a router's word since anything was acknowledged.
+    /// Bytes retransmitted because of routers' reports since the last progress.
     resent: Bytes,
     /// The stack has not fetched the learned value yet.
     unfetched: bool,
     reports: Reports,
 }
 
-/// What a router's message brings about.
+/// The effect of a router's message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Heard {
-    /// Nothing, or nothing yet.
+    /// Nothing changes, or nothing yet.
     Nothing,
-    /// The path is narrower; so many bytes were sent again at a router's word before.
+    /// The path is narrower; `resent` bytes were retransmitted because of earlier reports.
     Narrower { resent: Bytes },
 }
 
@@ -62,7 +63,7 @@ impl Default for Path {
 }
 
 impl Path {
-    /// Nothing is known.
+    /// The state of a path about which nothing is known.
     pub const UNKNOWN: Self = Self {
         agreed: None,
         learned: None,
@@ -73,23 +74,23 @@ impl Path {
         reports: Reports::NONE,
     };
 
-    /// What the network reported.
+    /// Returns what the network reported.
     #[inline]
     pub fn reports(&self) -> &Reports {
         &self.reports
     }
 
-    /// The same, about to change.
+    /// Returns what the network reported, for a change.
     pub fn reports_mut(&mut self) -> &mut Reports {
         &mut self.reports
     }
 
-    /// Bytes of the largest packet that the path takes, as far as routers have said (RFC 1191 §3: PMTU).
+    /// Returns the largest packet that the path carries as far as routers have reported, in bytes (RFC 1191 §3: PMTU).
     pub fn mtu(&self, link: u16) -> u16 {
         self.learned.map_or(link, |learned| learned.mtu.min(link))
     }
 
-    /// Bytes of the largest packet that our SYN speaks of.
+    /// Returns the largest packet from which our SYN's segment size is computed, in bytes.
     pub fn announced_mtu(&self, at: &PathCx) -> u16 {
         let least = if at.local.is_ipv4() { LEAST_ANNOUNCED_V4 } else { LEAST_V6 as u16 };
         let heard = self.learned.filter(|learned| learned.about == About::This);
@@ -99,7 +100,7 @@ impl Path {
         }
     }
 
-    /// Whether routers may cut what leaves.
+    /// Returns whether routers may fragment outgoing packets.
     #[inline]
     pub fn may_cut(&self) -> bool {
         self.learned.is_some_and(|learned| learned.cut == MayCut::Yes)
@@ -110,7 +111,7 @@ impl Path {
         self.agreed.unwrap_or((at.smss + at.options).min(u32::from(u16::MAX)) as u16)
     }
 
-    /// The path is about to be known better: the present size was the agreed one if it never was another.
+    /// Saves the agreed segment size before the path changes it: until then it is the current size.
     fn note_agreed(&mut self, at: &PathCx) {
         self.agreed = Some(self.agreed(at));
     }
@@ -126,13 +127,13 @@ impl Path {
 
     //= specs/rfc1191.md#the-path-mtu
     //# A connection to a host whose path is known begins with segments that fit, and announces its own size as ever.
-    /// The path is known from an earlier connection to the same host.
+    /// Applies what the stack knows about the path from an earlier connection to the same host.
     pub fn know(&mut self, at: &PathCx, learned: LearnedMtu) {
         self.note_agreed(at);
         self.learned = Some(LearnedMtu { about: About::Earlier, ..learned });
     }
 
-    /// The SYNs have agreed on the present segment size; the path may take less.
+    /// Begins with the segment size that the SYNs have agreed on; the path may carry less.
     pub fn begin(&mut self, at: &PathCx, now: Instant) {
         self.agreed = None;
         self.note_agreed(at);
@@ -141,12 +142,12 @@ impl Path {
         }
     }
 
-    /// Whether a search begins with the connection.
+    /// Returns whether a search begins with the connection.
     pub fn begins_to_search(at: &PathCx) -> bool {
         at.config.probing == MtuProbing::Always && at.config.discovery != Discovery::Off
     }
 
-    /// The largest packet that the peer and, by all that is known, the path may take.
+    /// Returns the largest packet that the peer accepts and, by all that is known, the path carries.
     fn most(&self, at: &PathCx) -> u16 {
         at.packet_of(self.agreed(at)).min(self.mtu(at.link))
     }
@@ -159,7 +160,8 @@ impl Path {
     //# A message that names a size which no delivered segment exceeds lowers the path MTU at once.
     //= specs/rfc5927.md#path-mtu
     //# Any other message changes nothing until its segment times out, and is dropped when that is acknowledged.
-    /// A router could not forward a segment of ours, and a segment of `largest` bytes is the largest known to have arrived.
+    /// Handles a router's report that a segment of ours was too large to forward. `largest` is the size of the largest segment
+    /// known to have arrived.
     pub fn on_too_big(&mut self, at: &PathCx, now: Instant, message: &TooBig, largest: Bytes) -> Heard {
         if at.config.discovery != Discovery::On {
             return Heard::Nothing;
@@ -185,15 +187,15 @@ impl Path {
         }
     }
 
-    /// So many bytes that were too large are sent again at a router's word.
+    /// Notes that `bytes` of too large segments are retransmitted because of a router's report.
     pub fn on_sent_again(&mut self, bytes: Bytes) {
         self.resent += bytes;
     }
 
-    /// The retransmission timer expired for `first`: what a router said about it is true, as it seems. Returns whether the
-    /// path is narrower now.
+    /// Handles an expired retransmission timer of the segment `first`: a router's report about that segment now counts as true.
+    /// Returns whether the path is narrower now.
     pub fn on_timeout(&mut self, at: &PathCx, now: Instant, first: Option<SeqRange>) -> bool {
-        // A timeout has slowed the sender down, so the next message may cause as many retransmissions again.
+        // The timeout has slowed the sender down, so the next message may cause as many retransmissions again.
         self.resent = 0;
         let about = |pending: &mut Pending| first.is_some_and(|first| first.contains(pending.seq));
         let Some(Pending { mtu, cut, .. }) = self.pending.take_if(about) else { return false };
@@ -207,8 +209,8 @@ impl Path {
 
     //= specs/rfc4821.md#black-holes
     //# After repeated timeouts the segment size falls to the one that the search begins with, and with more of them further.
-    /// The timer has expired `timeouts` times in a row: perhaps what is large vanishes without a word (RFC 4821 §7.7,
-    /// RFC 2923 §2.1). Returns whether what is in flight may be too large.
+    /// Handles the `timeouts`-th timeout in a row: large packets may vanish without a report (RFC 4821 §7.7, RFC 2923 §2.1).
+    /// Returns whether segments in flight may be too large.
     pub fn suspect_black_hole(&mut self, at: &PathCx, now: Instant, timeouts: u32) -> bool {
         let given_up = self.give_up_probe();
         let deaf = at.config.probing == MtuProbing::Off || at.config.discovery == Discovery::Off;
@@ -223,7 +225,7 @@ impl Path {
         true
     }
 
-    /// Everything before `una` was acknowledged. Returns whether the path takes more than was known.
+    /// Handles the acknowledgement of everything before `una`. Returns whether the path carries more than was known.
     pub fn on_acked(&mut self, una: SeqNum) -> bool {
         self.resent = 0;
         self.pending = self.pending.filter(|pending| pending.seq.at_or_after(una));
@@ -231,13 +233,13 @@ impl Path {
         self.search.as_mut().is_some_and(|search| search.on_acked(una))
     }
 
-    /// A path that a message has just shown to be narrower, for other connections to the same host.
+    /// Returns a path that a message has just shown to be narrower, for other connections to the same host.
     #[inline]
     pub fn take_learned(&mut self) -> Option<LearnedMtu> {
         core::mem::take(&mut self.unfetched).then_some(self.learned)?
     }
 
-    /// Whether time alone may change what is known.
+    /// Returns whether time alone may change what is known.
     #[inline]
     pub fn ages(&self) -> bool {
         self.learned.is_some() || self.search.is_some()
@@ -247,8 +249,8 @@ impl Path {
     //# A path MTU is kept for ten minutes after a router named it; then a larger one is tried.
     //= specs/rfc8201.md#the-path-mtu
     //# A larger path MTU is not tried within five minutes of the message that named the present one.
-    /// Before new data leaves: what a router said long ago may not hold any more, and a search that has ended long ago begins
-    /// anew. Returns whether segments may have another size.
+    /// Before new data leaves, drops a router's report that has expired, and restarts a search that has ended, if it began long
+    /// ago. Returns whether the segment size may have changed.
     #[cold]
     pub fn prepare(&mut self, at: &PathCx, now: Instant) -> bool {
         let aged = self.learned.take_if(|learned| learned.until <= now).is_some();
@@ -259,18 +261,19 @@ impl Path {
         aged
     }
 
-    /// Whether a search is under way, or will begin anew.
+    /// Returns whether a search is in progress, or may restart.
     #[inline]
     pub fn searches(&self) -> bool {
         self.search.is_some()
     }
 
-    /// Segments sent to find out whether the path takes larger ones; saturates.
+    /// Returns the number of segments sent to test whether the path carries larger ones; saturates.
     pub fn probes(&self) -> u16 {
         self.search.as_ref().map_or(0, Search::probes)
     }
 
-    /// Whether the next new data is to be a probe. Routers that cut what is too large leave nothing to find out.
+    /// Returns whether the next new data is to be a probe. A probe reveals nothing where routers fragment packets that are too
+    /// large.
     #[cold]
     pub fn probe_now(&self, at: &PathCx, view: &ProbeView) -> ProbeNow {
         match &self.search {
@@ -279,7 +282,7 @@ impl Path {
         }
     }
 
-    /// A probe with these numbers left.
+    /// Notes that a probe with these sequence numbers left.
     pub fn on_probe_sent(&mut self, at: &PathCx, range: SeqRange) {
         let size = range.len() + u32::from(at.headers()) + at.options;
         if let Some(search) = &mut self.search {
@@ -293,13 +296,13 @@ impl Path {
         self.search.as_ref().is_some_and(|search| search.is_probe(range))
     }
 
-    /// These segments were marked lost, in an episode or outside (`open`).
+    /// Handles segments that were marked lost, in an episode or outside (`open`). Returns how a probe among them was lost.
     pub fn on_lost(&mut self, lost: impl ExactSizeIterator<Item = SeqRange>, open: bool) -> ProbeLoss {
         self.search.as_mut().map_or(ProbeLoss::None, |search| search.on_lost(lost, open))
     }
 
-    /// Nothing was heard for about two round trips, which may be the fault of a probe at the end of the flight. Returns
-    /// whether there was one.
+    /// Gives up the probe in flight: after about two round trips of silence, a probe at the end of the flight may be the cause.
+    /// Returns whether there was one.
     pub fn give_up_probe(&mut self) -> bool {
         self.search.as_mut().is_some_and(Search::give_up_probe)
     }

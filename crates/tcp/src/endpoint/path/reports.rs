@@ -1,7 +1,8 @@
-//! ICMP errors that reach the application (RFC 9293 §3.9.2.2, RFC 5927): which end an attempt to open, and what is remembered.
+//! ICMP errors that concern the application (RFC 9293 §3.9.2.2, RFC 5927): which ones end an attempt to open, and which one is
+//! remembered.
 //!
-//! Deviation from RFC 1122 §4.2.3.9: a hard error does not end a connection that is open, because anyone who guesses a
-//! sequence number in flight could send one (RFC 5927 §5.2 describes this).
+//! Deviation from RFC 1122 §4.2.3.9: a hard error does not end an open connection, because anyone who guesses a sequence number
+//! in flight could send one (RFC 5927 §5.2 describes this).
 
 use crate::config::OpeningErrors;
 use crate::event::{CloseReason, IcmpError};
@@ -24,7 +25,7 @@ impl IcmpError {
     //# Unreachable networks and hosts, times exceeded and parameter problems end no connection.
     //= specs/rfc5927.md#errors
     //# A hard error ends an attempt to open a connection, and does not end a connection that is open.
-    /// Whether it ends an attempt to open; RFC 1122 §4.2.3.9: a hard error will not pass by itself.
+    /// Returns whether the error ends an attempt to open. RFC 1122 §4.2.3.9: hard errors do not resolve by themselves.
     pub(in crate::endpoint) const fn ends_opening(self, errors: OpeningErrors) -> bool {
         match errors {
             OpeningErrors::Hard => matches!(self, Self::Unreachable(Unreachable::Protocol | Unreachable::Port)),
@@ -33,7 +34,7 @@ impl IcmpError {
     }
 }
 
-/// What the network reported.
+/// The errors that the network reported.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::endpoint) struct Reports {
     last: Option<IcmpError>,
@@ -44,27 +45,28 @@ impl Reports {
     /// No error was reported.
     pub const NONE: Self = Self { last: None, unpolled: None };
 
-    /// An error that ends nothing. The application hears of it only if it knows the connection.
+    /// Records an error that does not end the connection. `known` says whether the application knows the connection; only then
+    /// can it poll the error.
     pub fn on_error(&mut self, error: IcmpError, known: bool) {
         *self = Self { last: Some(error), unpolled: known.then_some(error) };
     }
 
-    /// Something was acknowledged: the trouble is over.
+    /// Forgets the last error: an acknowledgement shows that the path works again.
     pub fn on_progress(&mut self) {
         self.last = None;
     }
 
-    /// The last error since anything was acknowledged.
+    /// Returns the last error since the last progress.
     pub fn last(&self) -> Option<IcmpError> {
         self.last
     }
 
-    /// Whether the application has not polled an error yet.
+    /// Returns whether the application has not polled an error yet.
     pub fn is_unpolled(&self) -> bool {
         self.unpolled.is_some()
     }
 
-    /// The application polls the error.
+    /// Returns the error for the application, once.
     pub fn poll(&mut self) -> Option<IcmpError> {
         self.unpolled.take()
     }

@@ -1,9 +1,9 @@
-//! What routers say of the path MTU (RFC 1191, RFC 8201): what a message means, and how long it is believed.
+//! What routers report about the path MTU (RFC 1191, RFC 8201): what a message means, and when it is believed.
 //!
 //! Any host that guesses a sequence number in flight can send such a message, so it is accepted in two stages (RFC 5927 §7.2): at
 //! once while no packet of that size is known to have arrived, otherwise only if its segment times out as well.
 //!
-//! Deviation: packets below 100 bytes are left to routers to cut, so that there is always room for options and some data.
+//! Deviation: routers may fragment packets below 100 bytes, so that there is always room for options and some data.
 
 use super::cx::PathCx;
 use crate::config::UnsaidMtu;
@@ -24,36 +24,36 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// Whether this message is to be kept rather than `new`: the one about the earlier segment, which is the first to time
-    /// out, and of two about the same one the more cautious.
+    /// Returns whether to keep this message rather than `new`: the one about the earlier segment, which is the first to time out,
+    /// and among two about the same segment the one with the smaller size.
     pub fn outranks(&self, new: &Self) -> bool {
         self.seq.before(new.seq) || (self.seq == new.seq && self.mtu < new.mtu)
     }
 }
 
-/// A router's word.
+/// What a router reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LearnedMtu {
-    /// Bytes of a packet.
+    /// Packet size in bytes.
     pub mtu: u16,
     /// Whether routers may fragment packets of even that size.
     pub cut: MayCut,
     /// When to try a larger size.
     pub until: Instant,
-    /// About whose segment.
+    /// Whose segment the report is about.
     pub about: About,
 }
 
 /// Whose segment a router could not forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
-    /// One of this connection.
+    /// A segment of this connection.
     This,
-    /// One of an earlier connection to the same host.
+    /// A segment of an earlier connection to the same host.
     Earlier,
 }
 
-/// Whether routers may cut what leaves.
+/// Whether routers may fragment outgoing packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MayCut {
     No,
@@ -65,9 +65,9 @@ pub(crate) enum MayCut {
 pub(in crate::endpoint) struct TooBig {
     /// First number of the segment.
     pub seq: SeqNum,
-    /// What the router takes, bytes of a packet; zero if it does not say.
+    /// Packet size that the router forwards, in bytes; zero if it does not say.
     pub said: u32,
-    /// Bytes of the packet; zero if the message does not say.
+    /// Size of the rejected packet in bytes; zero if the message does not say.
     pub packet_len: u16,
 }
 
@@ -86,7 +86,7 @@ impl TooBig {
     //# A message that would make the path MTU larger changes nothing.
     //= specs/rfc8201.md#the-path-mtu
     //# A message that names less than 1280 bytes, or more than the present path MTU, changes nothing.
-    /// What the message means, if it means anything, while packets have up to `present` bytes: RFC 1191 §3 to §5, RFC 8201 §4.
+    /// Returns what the message means, if it is valid, while packets have up to `present` bytes: RFC 1191 §3 to §5, RFC 8201 §4.
     pub fn believed(&self, at: &PathCx, present: u16) -> Option<(u16, MayCut)> {
         let size = match (self.said, at.config.unsaid) {
             (said, _) if !at.local.is_ipv4() => (said >= LEAST_V6).then_some(said)?,

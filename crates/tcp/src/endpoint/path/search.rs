@@ -1,10 +1,10 @@
-//! The search for the path MTU by segments of TCP (RFC 4821): the sender finds out by itself what its path takes.
+//! The search for the path MTU by segments of TCP (RFC 4821): the sender discovers by itself which packet size its path carries.
 //!
 //! Two bounds enclose the path MTU: size `low` is known to arrive, and `high` is the largest one not known to fail. A probe is
 //! one segment of new data whose size lies between them. Its arrival raises `low`, and with it the segment size; its loss alone
 //! lowers `high`, is repaired by segments of the usual size, and is not a sign of congestion.
 //!
-//! Deviations: a probe is one packet of data that is needed anyway, never padding; it is sent only outside episodes, with a
+//! Deviations: a probe is one segment of data that has to leave anyway, never padding; it is sent only outside episodes, with a
 //! window of at least eleven segments and more data behind it, so that later segments reveal its loss without a timeout.
 
 use super::cx::PathCx;
@@ -36,18 +36,18 @@ struct Probe {
     size: u16,
 }
 
-/// The sender as a probe depends on it; bytes.
+/// The state of the sender that a probe depends on, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::endpoint) struct ProbeView {
-    /// No episode is under way, and a new segment may be a full one.
+    /// No episode is in progress, and a new segment may be a full one.
     pub quiet: bool,
     pub cwnd: Bytes,
     pub pipe: Bytes,
-    /// What the peer's window takes behind SND.NXT.
+    /// Bytes that the peer's window takes beyond SND.NXT.
     pub usable: Bytes,
-    /// What was released before the probe and has not left.
+    /// Bytes that were released before the probe and have not left.
     pub planned: Bytes,
-    /// What was written and has not been released.
+    /// Bytes that were written and have not been released.
     pub unsent: Bytes,
 }
 
@@ -58,25 +58,25 @@ pub(in crate::endpoint) enum ProbeNow {
     No,
     /// A probe is to leave once the flight has become small enough.
     Wait,
-    /// A probe with this payload.
+    /// A probe with this many bytes of payload leaves.
     Send(Bytes),
 }
 
 /// How a probe was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::endpoint) enum ProbeLoss {
-    /// It was not.
+    /// It was not lost.
     None,
-    /// Other segments were lost as well, or an episode was under way: it says nothing about its size.
+    /// Other segments were lost as well, or an episode was in progress: the loss says nothing about the probe's size.
     AmongOthers,
-    /// Nothing else was lost: it was too large.
+    /// Nothing else was lost: the probe was too large.
     Alone,
 }
 
 impl Search {
     //= specs/rfc4821.md#the-search
     //# The search begins with a size of about 1024 bytes, whatever the first link takes, and ends with what the peer takes.
-    /// Nothing is taken for granted but the smallest size; `most` is the largest packet that the peer and the path may take.
+    /// Starts a search that assumes only the smallest size; `most` is the largest packet that the peer and the path may take.
     pub fn new(at: &PathCx, most: u16, now: Instant) -> Self {
         let low = at.packet_of(at.config.base_mss).min(most);
         Self { low, high: most, probe: None, since: now, probes: 0 }
@@ -87,7 +87,7 @@ impl Search {
         self.low
     }
 
-    /// Probes sent since the connection began; saturates.
+    /// Returns the number of probes sent since the connection began; saturates.
     pub fn probes(&self) -> u16 {
         self.probes
     }
@@ -104,7 +104,7 @@ impl Search {
         self.low + (self.high - self.low) / 2
     }
 
-    /// Whether a probe may be considered: none is in flight.
+    /// Returns whether no probe is in flight.
     pub fn is_free(&self) -> bool {
         self.probe.is_none()
     }
@@ -115,7 +115,8 @@ impl Search {
 
     //= specs/rfc4821.md#the-search
     //# A search that has ended begins anew after a while, for paths that have become wider.
-    /// `most` is the largest packet that the peer and the path may take.
+    /// Restarts a search that has ended, if it began long enough ago; `most` is the largest packet that the peer and the path may
+    /// take.
     pub fn begin_again(&mut self, at: &PathCx, most: u16, now: Instant) {
         if self.is_free() && self.has_ended(at.config.search_end) && now.since(self.since) >= at.config.search_again {
             (self.high, self.since) = (most.max(self.low), now);
@@ -126,7 +127,7 @@ impl Search {
     //# A probe is sent only outside recovery, with enough data behind it for its loss to be noticed without a timeout.
     //= specs/rfc4821.md#probes
     //# There is never more than one probe in flight.
-    /// Whether the next new data is to be a probe.
+    /// Returns whether the next new data is to be a probe.
     pub fn probe_now(&self, at: &PathCx, view: &ProbeView) -> ProbeNow {
         if !self.is_free() || self.has_ended(at.config.search_end) {
             return ProbeNow::No;
@@ -145,20 +146,20 @@ impl Search {
         }
     }
 
-    /// A probe left, in a packet of `size` bytes.
+    /// Records that a probe left, in a packet of `size` bytes.
     pub fn on_sent(&mut self, range: SeqRange, size: u16) {
         self.probe = Some(Probe { range, size });
         self.probes = self.probes.saturating_add(1);
     }
 
-    /// Whether these numbers are the probe's.
+    /// Returns whether these sequence numbers are the probe's.
     pub fn is_probe(&self, range: SeqRange) -> bool {
         self.probe.is_some_and(|probe| probe.range == range)
     }
 
     //= specs/rfc4821.md#probes
     //# A probe that arrives raises the segment size to its own.
-    /// Everything before `una` was acknowledged. Returns whether a larger size is known to arrive.
+    /// Handles the acknowledgement of everything before `una`. Returns whether a larger size is now known to arrive.
     pub fn on_acked(&mut self, una: SeqNum) -> bool {
         let arrived = self.probe.take_if(|probe| probe.range.end.at_or_before(una));
         self.low = arrived.map_or(self.low, |probe| self.low.max(probe.size));
@@ -169,7 +170,7 @@ impl Search {
     //# The loss of a probe alone lowers the upper bound, and is not answered as congestion.
     //= specs/rfc4821.md#probes
     //# The loss of a probe among other losses says nothing of its size.
-    /// These segments were marked lost, in an episode or outside (`open`).
+    /// Handles segments that were marked lost, in an episode or outside (`open`). Returns how the probe was lost, if it was.
     pub fn on_lost(&mut self, lost: impl ExactSizeIterator<Item = SeqRange>, open: bool) -> ProbeLoss {
         let Some(probe) = self.probe else { return ProbeLoss::None };
         let all = lost.len();
@@ -185,12 +186,12 @@ impl Search {
         ProbeLoss::Alone
     }
 
-    /// The probe is not waited for any longer. Returns whether there was one.
+    /// Gives up the probe in flight. Returns whether there was one.
     pub fn give_up_probe(&mut self) -> bool {
         self.probe.take().is_some()
     }
 
-    /// What is as large as segments are now seems to vanish: they become smaller.
+    /// Reduces the segment size, because segments of the current size seem to vanish.
     pub fn on_black_hole(&mut self, at: &PathCx) {
         let half = (self.low - at.headers()) / 2;
         self.low = self.low.min(at.packet_of(half.min(at.config.base_mss).max(LEAST_MSS)));

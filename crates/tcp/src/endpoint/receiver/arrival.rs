@@ -33,10 +33,10 @@ pub(in crate::endpoint) struct Around<'a> {
     pub timers: &'a TimerTable,
 }
 
-/// What a segment brought, for the parts of the connection outside the receiver.
+/// The effects of a segment on the connection outside the receiver.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::endpoint) struct Received {
-    /// How it relates to earlier arrivals.
+    /// How the segment relates to earlier arrivals.
     pub kind: Arrival,
     /// The application has something new to read.
     pub readable: bool,
@@ -63,10 +63,11 @@ pub(super) struct Arrived {
 impl Receiver {
     //= specs/rfc2018.md#receiver
     //# No block reports data that the receiver has thrown away, other than the newest segment.
-    /// Takes the bytes and the FIN of an acceptable segment, unless they would exceed the limit of out-of-order blocks.
+    /// Accepts the bytes and the FIN of an acceptable segment, unless they would exceed the limit of out-of-order blocks.
     ///
     /// # Errors
-    /// Says why none of it was kept. Its header has been processed, and the ACK that is due repeats the blocks held.
+    /// Names the reason why no part of it was kept. Its header has been processed, and the ACK that is due repeats the blocks
+    /// held.
     // Inlined into its only caller, so that arguments and results need no memory: one call for each segment.
     #[inline(always)]
     pub(in crate::endpoint) fn on_data(
@@ -78,7 +79,7 @@ impl Receiver {
         let has_fin = repr.flags.contains(Flags::FIN);
         let start = if repr.flags.contains(Flags::SYN) { repr.seq + 1 } else { repr.seq };
         let data_end = start + seg.payload.len();
-        // Bytes beyond every window ever offered are cut off; the peer sends them again when there is room.
+        // Bytes beyond every window ever offered are cut off; the peer retransmits them when there is room.
         let Behind::Cut(edge) = self.behind_window(start, data_end) else {
             self.due_ack();
             return Err(DropReason::OutOfWindow);
@@ -88,12 +89,12 @@ impl Receiver {
         let fin = has_fin && data_end.at_or_before(edge) && self.may_end_at(data_end);
         let taken = SeqRange::new(start, range.end + u32::from(fin));
         if taken.is_empty() {
-            // The window is closed, so the peer sends these bytes, perhaps a probe, again; the header has been processed.
+            // The window is closed, so the peer retransmits these bytes, perhaps a probe; the header has been processed.
             self.due_ack();
             return Err(DropReason::OutOfWindow);
         }
         if self.memory_full && !seg.payload.is_empty() {
-            // As with a closed window: the header has been processed, and the peer sends the bytes again.
+            // As with a closed window: the header has been processed, and the peer retransmits the bytes.
             self.due_ack();
             return Err(DropReason::ReassemblyLimit);
         }
@@ -161,7 +162,7 @@ impl Receiver {
 
     //= specs/rfc9293.md#acceptance
     //# Data ahead of a gap is kept.
-    /// Puts the bytes that are still missing into the buffer.
+    /// Copies those bytes of a segment that are still missing into the buffer.
     #[inline]
     pub(super) fn store(&mut self, payload: &Payload<'_>, range: SeqRange) {
         if payload.is_empty() {
@@ -205,7 +206,8 @@ impl Receiver {
     //# Every second full segment is acknowledged.
     //= specs/rfc9293.md#acknowledgements
     //# An acknowledgement is delayed by less than half a second.
-    /// RFC 9293 §3.8.6.3 and RFC 5681 §4.2. Returns the latest time for the ACK if it waits for a timer that is not armed.
+    /// Decides when to acknowledge (RFC 9293 §3.8.6.3, RFC 5681 §4.2). Returns the latest time for the ACK if it waits for a
+    /// timer that is not armed.
     #[inline(always)]
     fn decide_ack(&mut self, around: &Around<'_>, arrived: &Arrived, kind: Arrival, fin: bool) -> Option<Instant> {
         let arriving = Arriving {
@@ -225,7 +227,7 @@ impl Receiver {
         None
     }
 
-    /// What the ACK of a segment may depend on beside it.
+    /// Returns the state on which the ACK of a segment may depend, beyond the segment itself.
     fn surroundings(&self, around: &Around<'_>, arrived: &Arrived, fin: bool) -> Surroundings {
         // The FIN ends FIN-WAIT-2, and TIME-WAIT stops every running timer.
         let waits_no_more = fin && around.state == State::FinWait2;
@@ -239,10 +241,10 @@ impl Receiver {
         }
     }
 
-    /// Everything up to and including the peer's FIN is here.
+    /// Handles the arrival of everything up to and including the peer's FIN.
     fn on_fin(&mut self, around: &Around<'_>) {
         if around.state == State::Established && self.policy.on_fin() {
-            // The ACK waits for our FIN, which applications tend to send soon; a duplicate FIN says nothing new.
+            // The ACK waits for our FIN, which applications tend to send soon; a duplicate FIN reports nothing new.
             self.ack.forget_duplicate();
         } else {
             self.due_ack();

@@ -1,5 +1,4 @@
-//! The receive half of a connection: what arrived, where it is kept, how much more may come, and whether the peer is owed an
-//! answer.
+//! The receive half of a connection: what arrived, where it is kept, how much more may come, and whether an ACK is due.
 //!
 //! Owns RCV.NXT, the bytes, the window, the pending ACK and the urgent mark. It knows neither timers nor events: each call
 //! returns what other parts of the connection need, and the endpoint applies it.
@@ -104,7 +103,7 @@ impl Receiver {
         self.irs
     }
 
-    /// The next sequence number expected.
+    /// Returns the next sequence number expected.
     #[inline]
     pub fn rcv_nxt(&self) -> SeqNum {
         self.assembler.rcv_nxt()
@@ -151,7 +150,7 @@ impl Receiver {
         self.ack.is_due()
     }
 
-    /// The peer is owed an ACK.
+    /// Makes an ACK due.
     #[inline]
     pub fn due_ack(&mut self) {
         self.ack.require_if(true);

@@ -11,11 +11,11 @@ use wire::{Flags, TcpRepr};
 /// Segment sizes, in bytes, when the first window opens.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::endpoint) struct FirstSizes {
-    /// What our SYN announces.
+    /// The size that our SYN announces.
     pub announced: Bytes,
     /// The size known when the window was first advertised.
     pub known: Bytes,
-    /// What we may send.
+    /// The largest size that we may send.
     pub smss: Bytes,
 }
 

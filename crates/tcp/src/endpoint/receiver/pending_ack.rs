@@ -1,4 +1,4 @@
-//! State of what is due to the peer: an ACK at the next opportunity, and the report of a duplicate range (RFC 2883).
+//! The next ACK: whether one must leave at the next opportunity, and the duplicate range that it reports (RFC 2883).
 //!
 //! Owns both. No other code writes them, so every cause of an ACK is among the callers of [`PendingAck`].
 

@@ -7,8 +7,8 @@ use crate::recv::{AckPace, Lent};
 use base::{Bytes, Duration, Instant};
 
 impl Receiver {
-    /// Moves received bytes to the front of `buf`; bytes before an urgent mark and bytes from it on never share a call. Returns
-    /// how many.
+    /// Moves received bytes to the front of `buf` and returns their number; bytes before an urgent mark and bytes from it on
+    /// never share a call.
     pub fn read(&mut self, config: &ReceiveConfig, buf: &mut [u8]) -> u64 {
         let most = usize::try_from(self.readable_in_one(config)).unwrap_or(usize::MAX).min(buf.len());
         self.buffer.read(&mut buf[..most]) as u64
@@ -27,7 +27,7 @@ impl Receiver {
         self.buffer.peek_behind(behind, &mut out[..most])
     }
 
-    /// Handles the room that the application made by taking `taken` bytes: the buffer may grow, and the peer may need an update.
+    /// Handles the room that the application made by reading `taken` bytes: the buffer may grow, and the peer may need an update.
     /// Returns the new size of the receive window if it has grown.
     pub fn on_consumed(&mut self, cfg: &Config, state: State, now: Instant, taken: u64) -> Option<Bytes> {
         let lent = Lent { config: &cfg.receive.window, limit: self.window.limit(), rmss: self.rmss };
@@ -49,20 +49,20 @@ impl Receiver {
         grown
     }
 
-    /// Makes ACKs leave sooner or later from now on; later traffic may change this again. The ACK that waits may leave now, in a
-    /// state in which one can.
+    /// Makes ACKs leave sooner or later from now on; later traffic may change this again. A waiting ACK may leave now, in a state
+    /// in which an ACK can.
     pub fn set_ack_pace(&mut self, state: State, pace: AckPace) {
         let all_read = self.buffer.readable() == 0;
         let now = self.policy.set_pace(pace, self.rmss, all_read);
         self.due_ack_if(now && matches!(state, State::Established | State::CloseWait));
     }
 
-    /// The delay of ACKs in force.
+    /// Returns the delay of ACKs in force.
     pub fn ack_delay(&self, config: &AckConfig) -> Duration {
         self.policy.delay(config)
     }
 
-    /// Whether a reply of the application is likely to carry the ACK.
+    /// Returns whether a reply of the application is likely to carry the ACK.
     pub fn expects_reply(&self) -> bool {
         self.policy.expects_reply()
     }

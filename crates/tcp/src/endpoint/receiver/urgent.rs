@@ -13,8 +13,8 @@ impl Receiver {
     //= specs/rfc9293.md#urgent-data
     //# The application is notified when urgent data is announced.
     /// RFC 9293 §3.10.7.4, sixth: processes the urgent pointer of a segment at `seq`. The mark moves only forward, and never to
-    /// bytes that the application has read. Returns whether it has moved; the application should know before the bytes may have
-    /// arrived.
+    /// bytes that the application has read. Returns whether it has moved: the application should learn of it even before the
+    /// bytes arrive.
     #[cold]
     pub fn on_urgent(&mut self, config: &ReceiveConfig, seq: SeqNum, pointer: u16) -> bool {
         let pointer = match config.urgent_pointer {
@@ -51,8 +51,8 @@ impl Receiver {
     /// Returns the last urgent byte, which is outside the stream, without removing it.
     ///
     /// # Errors
-    /// When there is none, because no mark lies ahead, the byte was already fetched, or all bytes are in the stream; or when it
-    /// has not arrived.
+    /// If there is none, because no mark lies ahead, the byte was already fetched, or all bytes are in the stream; or if it has
+    /// not arrived.
     pub fn urgent_byte(&self, config: &ReceiveConfig) -> Result<u8, UrgentError> {
         let mark = self.mark().filter(|mark| !mark.fetched).ok_or(UrgentError::NoneAhead)?;
         if config.urgent == UrgentDelivery::InStream {
@@ -75,8 +75,7 @@ impl Receiver {
         Ok(byte)
     }
 
-    /// The application is about to read: how far it may go in one step. An urgent byte that is out of band, and next, is
-    /// passed over.
+    /// Returns how many bytes the application may read in one step. Skips an urgent byte that is next and out of band.
     #[inline]
     pub(super) fn readable_in_one(&mut self, config: &ReceiveConfig) -> u64 {
         match self.urgent_ahead() {
@@ -86,7 +85,7 @@ impl Receiver {
         }
     }
 
-    /// Handles a mark that is next. Returns how far to read in the stream.
+    /// Handles a mark at the next byte. Returns how many bytes to read in the stream.
     #[cold]
     fn pass_mark(&mut self, config: &ReceiveConfig) -> u64 {
         if self.buffer.readable() > 0 {
@@ -98,7 +97,8 @@ impl Receiver {
         u64::MAX
     }
 
-    /// Returns how many bytes a peek may see in one step, and how many precede them: an out-of-band urgent byte may.
+    /// Returns how many bytes precede those that a peek may see, and how many it may see in one step: an out-of-band urgent byte
+    /// precedes them.
     pub(super) fn visible(&self, config: &ReceiveConfig) -> (u64, u64) {
         match self.urgent_ahead() {
             None => (0, u64::MAX),

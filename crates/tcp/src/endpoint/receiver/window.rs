@@ -59,8 +59,8 @@ impl Receiver {
         self.memory().map(Memory::report)
     }
 
-    /// Starts counting the memory of frames, where it counts: the window has been opened, our SYN announced segments of
-    /// `announced` bytes, and the peer's SYN segments of `peers` bytes.
+    /// Starts counting the memory of frames, if the configuration counts it. The window has been opened; our SYN announced
+    /// segments of `announced` bytes, and the peer's SYN segments of `peers` bytes.
     pub(super) fn begin_memory(&mut self, config: &ReceiveConfig, announced: Bytes, peers: Bytes) {
         if let Some(frames) = frames(config) {
             let (from, window) = (self.rcv_nxt(), self.window.limit());
@@ -75,7 +75,7 @@ impl Receiver {
         if self.memory().is_none() { Behind::Cut(edge) } else { self.behind_memory(start, end, edge) }
     }
 
-    /// The same where the memory of frames counts and the offered window ends at `edge`.
+    /// Does the same where the memory of frames counts; the offered window ends at `edge`.
     fn behind_memory(&mut self, start: SeqNum, end: SeqNum, edge: SeqNum) -> Behind {
         let rcv_nxt = self.rcv_nxt();
         let nothing_waits = self.buffer.readable() == 0;
@@ -124,7 +124,7 @@ impl Receiver {
         }
     }
 
-    /// Releases the bytes that the application took; `buffer` is the size its pace needs, if larger than before.
+    /// Releases the bytes that the application has read; `buffer` is the size that its pace needs, if larger than before.
     pub(super) fn release_frames(&mut self, config: &ReceiveConfig, buffer: Option<Bytes>) {
         let Some(frames) = frames(config) else { return };
         let consumed = self.buffer.consumed();
@@ -185,7 +185,7 @@ impl Receiver {
         }
     }
 
-    /// Whether the peer should hear of a window that the host held back; an ACK is due then.
+    /// Makes an ACK due if the peer should learn of a window that the host had withheld. Returns whether it should.
     pub fn reopen(&mut self, config: &ReceiveConfig, state: State) -> bool {
         let due = state.may_receive() && self.window_update_due(config);
         self.due_ack_if(due);

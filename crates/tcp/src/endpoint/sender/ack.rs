@@ -1,5 +1,5 @@
 //! What an ACK means for the sender: the window it offers, whether it is a duplicate, what it delivered, and what controller and
-//! detector learn.
+//! detector learn from it.
 
 use super::Sender;
 use crate::config::{Config, SendConfig, ValidConfig, WindowShrinking};
@@ -24,25 +24,25 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Those that acknowledge something.
+    /// Returns the blocks that acknowledge something.
     #[inline]
     pub fn genuine(&self) -> &[SeqRange] {
         &self.genuine[..self.count]
     }
 }
 
-/// A segment arrived after what was sent later.
+/// Evidence of reordering: a segment arrived after one that was sent later.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Overtaken {
-    /// Bytes from its first number to the highest number that had arrived.
+    /// Bytes from the segment's first sequence number to the highest one that had arrived.
     pub extent: Bytes,
-    /// That highest number.
+    /// The highest sequence number that had arrived.
     pub fack: SeqNum,
-    /// Where it ends.
+    /// End of the late segment.
     pub end: SeqNum,
 }
 
-/// What one ACK brought, collected during the steps.
+/// The effects of one ACK, collected during the steps.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     pub acked: Bytes,
@@ -50,7 +50,7 @@ pub(crate) struct Progress {
     pub delivered: Bytes,
     pub newly_lost: Bytes,
     pub prior_pipe: Bytes,
-    /// Bytes beyond `SND.UNA` known to have arrived: selectively acknowledged, or announced by duplicate ACKs.
+    /// Bytes beyond `SND.UNA` known to have arrived before the ACK: selectively acknowledged, or announced by duplicate ACKs.
     pub sacked_before: Bytes,
     pub departed_before: Bytes,
     pub dsack: Option<SeqRange>,
@@ -67,10 +67,9 @@ impl Sender {
     //# The send window is updated by no older segment than the last that did.
     //= specs/rfc7323.md#window-scale
     //# In all other segments the window field is shifted, to the right when sent and to the left when received.
-    /// Step 1: only a newer segment moves the send window (RFC 9293 §3.10.7.4, fifth). An ACK that advances SND.UNA updates the
-    /// window whatever SEG.SEQ is, since every earlier segment was sent before it: otherwise a forged number far ahead would
-    /// close the window indefinitely.
-    /// The segment offers `wnd` bytes.
+    /// Step 1: updates the send window to the `wnd` bytes that a segment offers, if the segment is newer (RFC 9293 §3.10.7.4,
+    /// fifth). An ACK that advances SND.UNA updates the window whatever SEG.SEQ is, since every earlier segment was sent before
+    /// it: otherwise a forged number far ahead would close the window indefinitely.
     #[inline]
     pub fn update_window(&mut self, send: &SendConfig, repr: &TcpRepr, ack: SeqNum, wnd: Bytes) {
         let newer = self.space.is_news(repr.seq, ack);
@@ -86,7 +85,7 @@ impl Sender {
 
     //= specs/rfc2883.md#sender
     //# A duplicate report marks nothing on the scoreboard.
-    /// Step 2: separates SACK, D-SACK and invalid blocks of a connection that uses `sack`, and shows each with its class to
+    /// Step 2: separates SACK, D-SACK and invalid blocks of a connection that uses `sack`, and passes each with its class to
     /// `judged`.
     #[inline]
     pub fn classify(
@@ -130,8 +129,8 @@ impl Sender {
         out
     }
 
-    /// Records reordering (RFC 4737): a segment never retransmitted was delivered after one sent later. `fack` is the highest
-    /// sequence number SACKed before this ACK.
+    /// Returns evidence of reordering (RFC 4737), if a segment never retransmitted was delivered after one sent later. `fack` is
+    /// the highest sequence number SACKed before this ACK.
     #[inline]
     pub fn overtaken(&self, d: &Delivered, fack: Option<SeqNum>) -> Option<Overtaken> {
         let fack = fack?;
@@ -143,7 +142,7 @@ impl Sender {
 
     //= specs/rfc5681.md#fast-retransmit-and-fast-recovery
     //# Only an ACK without data, SYN, FIN or a new window, while data is outstanding, is a duplicate.
-    /// RFC 5681 §2: a duplicate acknowledgement, for peers without SACK.
+    /// Returns whether an ACK is a duplicate acknowledgement (RFC 5681 §2), for peers without SACK.
     pub fn is_duplicate_ack(&self, seg: &Segment<'_>, ack: SeqNum, wnd_before: Bytes) -> bool {
         ack == self.space.una()
             && seg.seq_len() == 0
@@ -168,8 +167,8 @@ impl Sender {
         }
     }
 
-    /// What an ACK delivered. Without SACK a duplicate ACK delivers a segment, which a later ACK does not deliver again (RFC
-    /// 6937 §2).
+    /// Returns the bytes that an ACK delivered. Without SACK a duplicate ACK delivers a segment, which a later ACK does not
+    /// deliver again (RFC 6937 §2).
     pub fn delivered_by(&self, p: &Progress) -> Bytes {
         (p.delivered + self.rec.board.departed_bytes()).saturating_sub(p.departed_before)
     }
@@ -188,7 +187,7 @@ impl Sender {
 
     //= specs/rfc3168.md#sender
     //# An ACK that echoes a mark does not open the window.
-    /// Step 8. `reordering_extent` is the largest reordering seen on the path, in bytes.
+    /// Step 8: passes the ACK to the controller. `reordering_extent` is the largest reordering seen on the path, in bytes.
     #[inline]
     pub fn inform_controller(
         &mut self,

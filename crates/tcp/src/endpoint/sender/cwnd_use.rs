@@ -1,5 +1,5 @@
-//! Usage of the congestion window (RFC 5681 §4.1, RFC 7661, RFC 2861 §3.2): how much of it was used, how an unused one shrinks,
-//! and how a pause affects it. [`crate::send::window`] keeps the counts; the controller owns the window.
+//! Usage of the congestion window (RFC 5681 §4.1, RFC 7661, RFC 2861 §3.2): how much of it was used, and how it shrinks when it
+//! stays unused or after a pause. [`crate::send::window`] keeps the counts; the controller owns the window.
 
 use super::Sender;
 use crate::config::Config;
@@ -9,7 +9,7 @@ use cc::IdleRestart;
 use recovery::Episode;
 
 impl Sender {
-    /// Handles the moment when nothing more can leave: was the window used, is there room? Returns whether to wake a writer.
+    /// Records how much of the window was used, when nothing more can leave. Returns whether to wake a writer.
     #[inline]
     pub fn on_held(&mut self, cfg: &Config, now: Instant) -> bool {
         let standing = || {
@@ -32,12 +32,12 @@ impl Sender {
         if cfg.cc.idle_restart == IdleRestart::HalvePerFiveMinutes {
             self.halve_if_unused(cfg, now);
         }
-        // A write that was cut short does not make room.
+        // A write that was cut short makes no room.
         let heard = self.buffer.take_heard();
         heard && self.wakes_on_held(cfg, now)
     }
 
-    /// Handles a window that was not filled for an RTO; at most `used` segments of it were used.
+    /// Shrinks a window that was not filled for an RTO; at most `used` segments of it were used.
     fn on_unused(&mut self, cfg: &Config, now: Instant, used: u32) {
         let used = used.saturating_mul(self.space.smss()).max(cfg.cc.initial_window.bytes(self.space.smss()));
         let cwnd = self.cc.window().cwnd();
@@ -47,7 +47,7 @@ impl Sender {
         self.usage.restart(now);
     }
 
-    /// Applies the effect of a pause of `idle` on the window, before data leaves with nothing outstanding.
+    /// Applies the effect of a pause of `idle` to the window, before data leaves while nothing is outstanding.
     pub fn restart_if_idle(&mut self, cfg: &Config, now: Instant, idle: Duration) {
         match cfg.cc.idle_restart {
             IdleRestart::Off => {}

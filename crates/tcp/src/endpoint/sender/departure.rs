@@ -1,4 +1,4 @@
-//! What may leave now, as far as the congestion window, the peer's window, small-segment rules and the pacer go. Decides, and
+//! Limits on what may leave now: the congestion window, the peer's window, rules for small segments and the pacer. Decides, and
 //! sends nothing.
 
 use super::Sender;
@@ -37,8 +37,8 @@ impl Sender {
     //# Proportional rate reduction decides what is sent after losses that RACK detects.
     //= specs/rfc6675.md#recovery
     //# Before recovery, a duplicate ACK lets new data leave if the window has room for a segment.
-    /// Returns the bytes that congestion control lets leave now. An empty pipe always admits one segment, including a FIN behind
-    /// it: nothing else would bring the next acknowledgement.
+    /// Returns the bytes that congestion control allows to leave now. An empty pipe always admits one segment, including a FIN
+    /// behind it: otherwise no acknowledgement would come.
     #[inline]
     pub fn allowance(&self, cfg: &Config) -> Bytes {
         let (window, pipe) = (self.cc.window().cwnd(), self.rec.board.pipe());
@@ -64,14 +64,14 @@ impl Sender {
         SmallSegment { len, takes_all, outstanding, max_wnd: self.space.max_wnd() }.may_leave(nagle)
     }
 
-    /// RFC 6675 NextSeg rules 3 and 4, for detectors that use them: returns whether there are holes not known to be lost.
+    /// Returns whether NextSeg rules 3 and 4 of RFC 6675 apply: the detector uses them, in fast recovery.
     pub fn has_unmarked(&self) -> bool {
         matches!(self.rec.episode(), Episode::Recovery { .. }) && self.rec.detector.fills_unmarked_holes()
     }
 
     //= specs/rfc9937.md#end-of-an-episode
     //# Pacing spreads the burst that the end of an episode may allow.
-    /// Returns until when the pacer holds all segments back, if it does.
+    /// Returns until when the pacer holds all segments back, if it does so.
     #[inline(always)]
     pub fn paced_until(&mut self, cfg: &Config, now: Instant) -> Option<Instant> {
         // A connection whose controller does not pace has no pacer. The pacer is taken out while it decides, because the closure
@@ -102,8 +102,8 @@ impl Sender {
         self.buffer.len() > 0 || fin_waits
     }
 
-    /// Returns what limits a sender with work when nothing more can leave, for the time statistics. Full segments have `size`
-    /// bytes.
+    /// Returns what limits a sender that has data or a FIN to send, when nothing more can leave, for the time statistics. Full
+    /// segments have `size` bytes.
     #[inline]
     pub fn held(&self, size: Bytes) -> Held {
         let unsent = self.data_end().distance_from(self.space.nxt());

@@ -1,5 +1,5 @@
-//! Loss episodes (step 7 of ACK processing): how a loss affects the controller, how recovery begins and ends, and the proof that
-//! an episode was spurious.
+//! Loss episodes (step 7 of ACK processing): how a loss affects the controller, how recovery begins and ends, and how an episode
+//! is proved spurious.
 //!
 //! `recovery::undo` detects a spurious episode and the controller restores its saved state; this file connects the two. Segments
 //! that the episode marked lost and did not retransmit are in flight again; the detector judges them with what it has learned.
@@ -15,7 +15,7 @@ use recovery::{
     Delivered, DetectCx, Episode, EpisodeEntry, LostRetransmission, Mark, RecoveryAck, Undo, Verdict, build_reduction,
 };
 
-/// Segments were marked lost.
+/// The input for the reaction to segments that were marked lost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Losses<'a> {
     pub cfg: &'a Config,
@@ -32,7 +32,7 @@ pub(crate) struct Losses<'a> {
 /// The sender's reaction to losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reaction {
-    /// None: they belong to an earlier, answered signal.
+    /// None: the losses belong to an earlier signal, to which the controller has already reacted.
     None,
     /// The controller has reacted, inside an episode.
     Answered,
@@ -43,7 +43,7 @@ pub(crate) enum Reaction {
 }
 
 impl Sender {
-    /// The detector has judged: controller and sampler hear of every segment that it marked lost. Returns the bytes.
+    /// Applies the detector's verdict: passes every segment that it marked lost to controller and sampler. Returns their bytes.
     pub fn take_verdict(&mut self, now: Instant, verdict: Verdict) -> Bytes {
         self.rec.set_recheck(verdict.recheck_at);
         if verdict.newly_lost == 0 {
@@ -57,7 +57,8 @@ impl Sender {
         verdict.newly_lost
     }
 
-    /// Cuts what is in flight and larger than a segment may be now, and marks up to `most` bytes of it lost. Returns how many.
+    /// Splits segments in flight that are larger than the segment size is now, and marks up to `most` bytes of them lost. Returns
+    /// how many bytes were marked.
     pub fn recut(&mut self, most: Bytes) -> Bytes {
         let fin = u32::from(self.space.side() == SendSide::FinSent);
         self.rec.board.recut(self.space.smss(), fin, most)
@@ -77,8 +78,9 @@ impl Sender {
     //# The loss of a retransmission is a second sign of congestion, and reduces the window again.
     //= specs/rfc6675.md#recovery
     //# The first retransmission of recovery leaves whatever is in flight.
-    /// Step 7, entry. A loss of a segment sent after the last reaction is a new congestion signal: outside an episode it begins
-    /// one; inside it is a lost retransmission (RFC 8985 §9.3), to which the controller reacts again unless the reduction does.
+    /// Step 7, entry: reacts to losses. A loss of a segment sent after the last reaction is a new congestion signal: outside an
+    /// episode it begins one; inside it is a lost retransmission (RFC 8985 §9.3), to which the controller reacts again unless the
+    /// reduction does.
     pub fn on_losses(&mut self, losses: &Losses<'_>) -> Reaction {
         let &Losses { cfg, now, sacked_before, newly_acked, .. } = losses;
         let answered_at = self.rec.answered_at;
@@ -109,8 +111,8 @@ impl Sender {
         let resumed = if again { None } else { self.resume_undo(&cfg.recovery.undo) };
         self.cc.on_congestion(&CongestionEvent::Loss { flight_size }, now);
         (self.rec.answered_at, self.rec.lost_again) = (now, 0);
-        // RFC 6675 §5 (4.3): the first retransmission after a reaction leaves whatever `pipe` says; RFC 9937 §6.2: however little
-        // was delivered, which is nothing when a timer found the loss.
+        // RFC 6675 §5 (4.3): the first retransmission after a reaction leaves whatever `pipe` says; RFC 9937 §6.2: it leaves
+        // however little was delivered, which is nothing if a timer detected the loss.
         self.rec.force(true);
         if again {
             return Reaction::Answered;
@@ -129,7 +131,7 @@ impl Sender {
         self.rec.tail.reset();
     }
 
-    /// Lets the reduction control sending from here on.
+    /// Makes a reduction control sending from now on.
     fn begin_reduction(&mut self, cfg: &Config, entry: &EpisodeEntry) {
         let mut reduction = build_reduction(&cfg.recovery.reduction);
         reduction.on_enter(entry);
@@ -138,8 +140,8 @@ impl Sender {
 
     //= specs/rfc3168.md#sender
     //# A loss and a mark in one window of data reduce the window once.
-    /// Repairs losses among the segments sent before a reaction to a mark, with the window that this reaction left, and with the
-    /// reduction if one is active.
+    /// Repairs losses among the segments sent before a reaction to a mark, with the window that this reaction left. Starts a
+    /// reduction unless one is active.
     fn repair_after_mark(&mut self, cfg: &Config) {
         if self.rec.reduction.is_none() {
             let (window, flight_size, smss) = (self.cc.window(), self.space.flight_size(), self.space.smss());
@@ -153,7 +155,7 @@ impl Sender {
         self.forget_older_recovery();
     }
 
-    /// Returns whether the controller has to react to these lost retransmissions, and not only the reduction.
+    /// Returns whether the controller, and not only the reduction, has to react to these lost retransmissions.
     fn is_controllers(&mut self, cfg: &Config, unanswered: usize) -> bool {
         let total = usize::from(self.rec.lost_again).saturating_add(unanswered);
         self.rec.lost_again = u16::try_from(total).unwrap_or(u16::MAX);
@@ -184,8 +186,8 @@ impl Sender {
     //# The window is reduced no more than once for the marks of one window of data.
     //= specs/rfc3168.md#sender
     //# A loss and a mark in one window of data reduce the window once.
-    /// Step 7, after the losses: reacts to an acknowledgement that echoes a mark. Returns the window before the reduction; inside
-    /// an episode the window has already been reduced for the same data, and nothing changes.
+    /// Step 7, after the losses: reacts to an acknowledgement that echoes a mark. Returns the window before the reduction; `None`
+    /// inside an episode, where the window has already been reduced for the same data.
     pub fn on_mark(&mut self, cfg: &Config, now: Instant, sacked_before: Bytes, newly_acked: Bytes) -> Option<Bytes> {
         // The saved state precedes the mark.
         self.rec.undo = None;
@@ -217,7 +219,7 @@ impl Sender {
 
     //= specs/rfc9937.md#end-of-an-episode
     //# At the end of an episode the window is `ssthresh`.
-    /// Step 7, exit: everything outstanding at entry has been acknowledged, or the episode was undone.
+    /// Step 7, exit: leaves an episode because everything outstanding at entry has been acknowledged, or because it was undone.
     pub fn leave_episode(&mut self, cfg: &Config, now: Instant) {
         if self.rec.episode().repairs() {
             self.rec.detector.on_recovery_exit();
@@ -231,7 +233,7 @@ impl Sender {
 
     //= specs/rfc9937.md#each-ack
     //# The ACK that begins an episode and each later one inside it are processed, but not the one that ends it.
-    /// Step 8 for the reduction, during fast recovery.
+    /// Step 8 for the reduction: passes the ACK to it, if one is active.
     #[inline]
     pub fn inform_reduction(&mut self, delivered: Bytes, acked: Bytes, newly_lost: Bytes) {
         let Some(reduction) = &mut self.rec.reduction else { return };
@@ -244,8 +246,8 @@ impl Sender {
         });
     }
 
-    /// Handles the retransmission timer; `verdict` names the lost segments: the controller reacts, and state of earlier episodes
-    /// and probes is cleared. `prompt_rtt` is the minimum round trip of a SACKed segment.
+    /// Reacts to the retransmission timer: passes `event` to the controller and clears state of earlier episodes and probes.
+    /// `prompt_rtt` is the minimum round trip of a SACKed segment.
     pub fn on_timeout(&mut self, cfg: &Config, now: Instant, event: &CongestionEvent, prompt_rtt: Option<Duration>) {
         self.rec.board.clear_lost_log();
         self.cc.on_congestion(event, now);
@@ -256,8 +258,9 @@ impl Sender {
 
     //= specs/rfc2018.md#sender
     //# A timeout that finds the first segment SACKed takes all SACK marks back.
-    /// RFC 2018 §8: a receiver may discard data that it only selectively acknowledged. A first segment that is still marked as
-    /// SACKed after a timeout shows that it did; otherwise the marks are kept (RFC 6675 §5.1).
+    /// Discards all SACK marks if the first segment is still marked as SACKed after a timeout. RFC 2018 §8: a receiver may
+    /// discard data that it only selectively acknowledged, and this shows that it did; otherwise the marks are kept (RFC 6675
+    /// §5.1).
     pub fn forget_reneged(&mut self) {
         if self.rec.board.first().is_some_and(|first| first.mark == Mark::Sacked) {
             self.rec.board.clear_sacked();
@@ -269,8 +272,8 @@ impl Sender {
         (!cfg.is_off()).then(|| Box::new(Undo::new(frto, prompt_rtt)))
     }
 
-    /// The record of the last episode, if one that begins now goes on with it: the controller then brings back what it had
-    /// before both.
+    /// Returns the undo record of the last episode, if an episode that begins now continues it: an undo then restores the
+    /// controller's state from before both.
     fn resume_undo(&mut self, cfg: &UndoConfig) -> Option<Box<Undo>> {
         let mut undo = self.rec.undo.take()?;
         if !undo.goes_on(cfg) {
@@ -307,7 +310,7 @@ impl Sender {
     //# Spurious timeouts are detected.
     //= specs/rfc9438.md#spurious-congestion-events
     //# Spurious fast retransmits are detected.
-    /// Looks for the proof that the current or last episode was spurious.
+    /// Returns the proof that the current or last episode was spurious, if there is one.
     #[inline]
     pub fn proof_of_spurious(
         &mut self,
@@ -339,8 +342,8 @@ impl Sender {
         proof
     }
 
-    /// The episode was for nothing. Returns whether the controller had something to restore; then what was given up for lost is
-    /// in flight again.
+    /// Undoes a spurious episode. Returns whether the controller had a state to restore; if so, segments marked lost are in
+    /// flight again.
     pub fn undo(&mut self) -> bool {
         self.rec.undo = None;
         let restored = self.cc.undo();

@@ -1,4 +1,5 @@
-//! When the timers that cover the flight fire (RFC 6298, RFC 8985 §7 and §8, RFC 9293 §3.8.6.1). Decides only, and arms none.
+//! When the timers that cover the flight fire (RFC 6298, RFC 8985 §7 and §8, RFC 9293 §3.8.6.1). Computes deadlines, and arms no
+//! timer.
 
 use super::Sender;
 use crate::config::Config;

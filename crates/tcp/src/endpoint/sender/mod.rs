@@ -1,4 +1,4 @@
-//! The send half of a connection: written data, what of it has left, and what the peer and the path allow to leave.
+//! The send half of a connection: written data, which part of it has left, and how much the peer and the path allow to leave.
 //!
 //! Owns SND.UNA and SND.NXT, the bytes, the scoreboard with all recovery state, the congestion window and its usage. It knows no
 //! timers: each call returns what other parts of the connection need, and the endpoint applies it.
@@ -40,19 +40,19 @@ use recovery::Scoreboard;
 use recovery_side::RecoverySide;
 use space::SendSpace;
 
-/// How what was written becomes segments.
+/// How written data becomes segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::endpoint) enum Segmenter {
-    /// It is cut as it leaves, a frame at a time.
+    /// A stream, cut into segments as it leaves, a frame at a time.
     BySegment,
     // variant: chunks {
-    /// It is kept in chunks, each of which leaves in bursts of its own.
+    /// Chunks, each of which leaves in bursts of its own.
     ByChunk,
     // variant: chunks }
 }
 
 impl Segmenter {
-    /// The segmenter for a device that takes several segments at once.
+    /// Returns the segmenter for a device that takes several segments at once.
     pub fn for_bursts(send: &SendConfig) -> Self {
         // variant: chunks {
         if let SegmenterConfig::Chunks(_) = send.segmenter {
@@ -62,7 +62,7 @@ impl Segmenter {
         Self::BySegment
     }
 
-    /// Whether what was written is kept in pieces whose memory counts against the send buffer.
+    /// Returns whether written data is kept in pieces whose memory counts against the send buffer.
     pub fn counts_pieces(self) -> bool {
         match self {
             Self::BySegment => false,
@@ -103,12 +103,12 @@ impl Sender {
         }
     }
 
-    /// The device takes several segments at once.
+    /// Selects the segmenter for a device that takes several segments at once.
     pub fn send_bursts(&mut self, cfg: &ValidConfig) {
         self.segmenter = Segmenter::for_bursts(&cfg.send);
     }
 
-    /// Settings have changed to those of `cfg`. Returns whether a writer that waits may go on.
+    /// Adopts the settings of `cfg` in place of `before`. Returns whether to wake a writer that waits.
     pub fn reconfigure(&mut self, before: &SendConfig, cfg: &Config, urgent: bool) -> bool {
         let send = &cfg.send;
         self.window_probe = send.window_probe;

@@ -1,5 +1,5 @@
-//! What leaves next. [`Sender::next`] decides and changes nothing: what time or a call has changed was applied before, and what
-//! follows from a departure is applied after it. So "what would leave now?" has an answer that a table of tests can check.
+//! The decision about the next departure. [`Sender::next`] decides and changes nothing: the effects of time or a call were
+//! applied before, and those of the departure are applied after it. So a table of tests can check what would leave now.
 
 use super::Sender;
 use crate::config::Config;
@@ -15,15 +15,15 @@ pub(crate) struct NewData {
     pub fin: bool,
 }
 
-/// What a tail loss probe sends (RFC 8985 §7.3).
+/// The content of a tail loss probe (RFC 8985 §7.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TailProbe {
     New(NewData),
-    /// The segment with the highest numbers, once more.
+    /// The segment with the highest sequence numbers, again.
     Again(SegmentId),
 }
 
-/// What a probe of a closed window sends (RFC 9293 §3.8.6.1).
+/// The content of a probe of a closed window (RFC 9293 §3.8.6.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ask {
     /// An empty segment.
@@ -31,12 +31,12 @@ pub(crate) enum Ask {
     New(NewData),
 }
 
-/// What leaves now.
+/// The next departure, or the reason why nothing leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Departure {
     Reset,
     Syn,
-    /// A segment that is marked lost; `forced` whatever the congestion window says.
+    /// A segment that is marked lost; if `forced`, it may exceed the congestion window.
     Retransmit {
         id: SegmentId,
         forced: bool,
@@ -45,24 +45,24 @@ pub(crate) enum Departure {
     /// New data by which F-RTO examines a timeout (RFC 5682 §2.1, step 2b).
     Frto(NewData),
     New(NewData),
-    /// A segment below a SACKed one that nothing marks lost (RFC 6675 §4, NextSeg rule 3).
+    /// A segment below a SACKed one that is not marked lost (RFC 6675 §4, NextSeg rule 3).
     UnmarkedHole(SegmentId),
     /// The highest segment outstanding, once in an episode (RFC 6675 §4, NextSeg rule 4).
     Rescue(SegmentId),
     WindowProbe(Ask),
-    /// One segment larger than any that is known to arrive (RFC 4821 §7).
+    /// One segment larger than any known to arrive (RFC 4821 §7).
     MtuProbe {
         len: Bytes,
     },
     /// An empty segment that the peer must answer.
     BareProbe,
     Ack,
-    /// Something waits, and this holds it back.
+    /// No data leaves, for this reason.
     Held(HeldBy),
     Nothing,
 }
 
-/// What holds back what waits.
+/// The reason why no data leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeldBy {
     /// The congestion window, or the reduction of an episode.
@@ -70,49 +70,49 @@ pub(crate) enum HeldBy {
     PeerWindow,
     /// The rule for small segments (RFC 9293 §3.7.4).
     Nagle,
-    /// The application's order to send full segments only.
+    /// The application's request to send only full segments.
     Cork,
     Pacer(Instant),
     /// The flight has to shrink before a probe of the path's MTU may leave.
     MtuSearch,
     /// Congestion marks at a window of one segment (RFC 3168 §6.1.2).
     Ecn(Instant),
-    /// An acknowledgement has to say whether the timeout was spurious.
+    /// F-RTO waits for an acknowledgement that shows whether the timeout was spurious.
     Frto,
     /// A chunk waits for the next acknowledgement or write.
     Deferred,
-    /// All that was written has left.
+    /// All written data has left.
     AppLimited,
 }
 
-/// What the decision needs to know beside the sender.
+/// The input of the decision, beyond the sender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
     pub reset_due: bool,
     pub syn_due: bool,
-    /// The state lets data leave.
+    /// The connection's state allows data to leave.
     pub open: bool,
     /// Payload bytes of a full segment.
     pub size: Bytes,
-    /// Most payload bytes of one frame; zero where the device cuts none.
+    /// Maximum payload bytes of one frame; zero if the device does not segment frames.
     pub tso_max_bytes: Bytes,
-    /// Urgent data is outstanding: a device that cuts a frame would repeat its urgent pointer.
+    /// Urgent data is outstanding: a device that segments a frame would repeat its urgent pointer.
     pub urgent: bool,
-    /// The next new data carries CWR, on one segment only.
+    /// The next new data carries CWR, which only one segment may have.
     pub owes_cwr: bool,
-    /// The lost segment whose turn it is, and its bytes.
+    /// The next lost segment to retransmit, and its bytes.
     pub lost: Option<(SegmentId, Bytes)>,
     /// Bytes that were written and have not left, if new data or a FIN waits; a FIN alone has none.
     pub new: Option<Bytes>,
     pub paced_until: Option<Instant>,
     pub marks_until: Option<Instant>,
     pub(in crate::endpoint) mtu_probe: ProbeNow,
-    /// Why the oldest chunk was not released, if it was looked at.
+    /// The reason for not releasing the oldest chunk, if the chunks were checked.
     pub chunk_held: Option<HeldBy>,
 }
 
 impl View {
-    /// What is known where no data may leave.
+    /// Creates the input for a state in which no data may leave.
     pub fn without_data(reset_due: bool, syn_due: bool) -> Self {
         Self {
             reset_due,
@@ -133,7 +133,7 @@ impl View {
 }
 
 impl Sender {
-    /// What leaves now, in order of need; an acknowledgement or a bare probe comes after all of it ([`Self::next_bare`]).
+    /// Returns the next departure by priority; acknowledgements and bare probes have the lowest ([`Self::next_bare`]).
     #[inline(always)]
     pub fn next(&self, cfg: &Config, view: &View) -> Departure {
         if view.reset_due {
@@ -155,7 +155,7 @@ impl Sender {
         data
     }
 
-    /// What leaves when no data does.
+    /// Returns the segment without data that leaves when no data does.
     #[inline]
     pub fn next_bare(&self, ack_due: bool) -> Departure {
         if self.rec.owes_bare_probe() {
@@ -173,7 +173,7 @@ impl Sender {
     //# Without such a segment the probe is the segment with the highest sequence numbers, sent again.
     //= specs/rfc8985.md#sending-a-probe
     //# A probe may exceed the congestion window by one segment, and counts as in flight.
-    /// RFC 8985 §7.3: the congestion window does not hold a tail loss probe back.
+    /// Returns the tail loss probe to send. RFC 8985 §7.3: the congestion window does not limit it.
     #[cold]
     fn next_tail_probe(&self, size: Bytes) -> Departure {
         if let Some(new) = self.one_new(size) {
@@ -212,7 +212,7 @@ impl Sender {
         }
     }
 
-    /// All that was written has left, and the FIN with it if there is to be one.
+    /// Returns the decision when all written data has left, and the FIN too if one was queued.
     #[inline]
     fn nothing_waits(&self) -> Departure {
         match self.space.side() {
@@ -234,7 +234,7 @@ impl Sender {
         Departure::Retransmit { id, forced }
     }
 
-    /// Sends new data, or the FIN behind it.
+    /// Returns the new data to send, or the FIN behind it.
     #[inline(always)]
     fn next_new(&self, cfg: &Config, view: &View) -> Departure {
         let Some(unsent) = view.new else {
@@ -263,7 +263,7 @@ impl Sender {
     //# No new data leaves beyond the right edge of the peer's window.
     //= specs/rfc7323.md#window-scale
     //# No new data, other than a probe of a closed window, is sent beyond the window last received.
-    /// How much leaves of `unsent` bytes that were not cut before.
+    /// Returns how many of `unsent` bytes leave, where data is cut into segments as it leaves.
     #[inline(always)]
     pub fn next_segments(&self, cfg: &Config, view: &View, unsent: Bytes) -> Result<Bytes, HeldBy> {
         let (size, usable) = (view.size, self.space.usable());
@@ -285,7 +285,7 @@ impl Sender {
         Ok(len)
     }
 
-    /// Most bytes of one frame.
+    /// Returns the maximum payload bytes of one frame.
     #[inline(always)]
     fn frame(&self, view: &View) -> Bytes {
         if view.owes_cwr || view.urgent {
@@ -295,7 +295,7 @@ impl Sender {
         view.tso_max_bytes.min(allowed).max(view.size)
     }
 
-    /// RFC 6675 NextSeg rules 3 and 4.
+    /// Returns the segment that NextSeg rules 3 and 4 of RFC 6675 choose.
     fn next_unmarked(&self, cfg: &Config) -> Option<Departure> {
         if !self.has_unmarked() || self.allowance(cfg) < self.space.smss() {
             return None;
@@ -304,8 +304,8 @@ impl Sender {
         hole.or_else(|| self.rec.board.rescue().map(|last| Departure::Rescue(last.id)))
     }
 
-    /// RFC 9293 §3.8.6.1: one byte beyond the closed window, or, if the silly-window rules held data back, as much as the window
-    /// takes; where probes are empty, nothing beyond a closed window.
+    /// Returns the probe of a closed window. RFC 9293 §3.8.6.1: one byte beyond the closed window, or, if the silly-window rules
+    /// held data back, as much as the window takes; where probes are empty, nothing beyond a closed window.
     #[cold]
     fn next_window_probe(&self, size: Bytes) -> Option<Ask> {
         let empty = self.probes_are_empty();
@@ -320,8 +320,8 @@ impl Sender {
         Some(Ask::New(NewData { len: len.min(unsent), fin: unsent == 0 }))
     }
 
-    /// One segment of up to `size` bytes of new data, if the peer's window takes it, whatever the congestion window and Nagle's
-    /// rule say.
+    /// Returns one segment of up to `size` bytes of new data, if the peer's window takes it, regardless of the congestion window
+    /// and Nagle's rule.
     pub fn one_new(&self, size: Bytes) -> Option<NewData> {
         let unsent = self.unsent();
         let len = self.up_to_boundary(unsent.min(size));
@@ -331,7 +331,7 @@ impl Sender {
         Some(NewData { len, fin: self.space.side() == SendSide::FinQueued && len == unsent })
     }
 
-    /// Bytes that were written and have not left.
+    /// Returns the bytes that were written and have not left.
     #[inline]
     pub fn unsent(&self) -> Bytes {
         // A FIN that was sent has a number behind the data.
@@ -339,7 +339,7 @@ impl Sender {
         end.distance_from(self.space.nxt().min(end))
     }
 
-    /// Whether something new waits to leave: data, or the FIN.
+    /// Returns whether new data or the FIN waits to leave.
     #[inline]
     pub fn new_waits(&self) -> bool {
         match self.space.side() {
@@ -349,8 +349,8 @@ impl Sender {
         }
     }
 
-    /// How many segments of new data F-RTO still sends in place of retransmissions, while it examines a timeout. The first
-    /// retransmission goes before them.
+    /// Returns how many segments of new data F-RTO may still send in place of retransmissions, while it examines a timeout. The
+    /// first retransmission precedes them.
     #[inline]
     pub fn examining(&self) -> Option<u8> {
         self.rec.undo.as_ref()?.frto.new_segments().filter(|_| !self.rec.forced())

@@ -1,4 +1,4 @@
-//! What changes in the sender before it is decided what leaves, and once that is decided ([`super::plan`] decides).
+//! Changes of the sender just before and just after the decision about the next departure ([`super::plan`] decides).
 
 use super::Sender;
 use crate::endpoint::SendSide;
@@ -8,8 +8,8 @@ use recovery::SegmentId;
 impl Sender {
     //= specs/rfc5682.md#basic-algorithm
     //# Without new data, or without room in the peer's window, the test ends and recovery is conventional.
-    /// RFC 5682 §2.1, step 2b: while a timeout is examined, new data leaves and nothing else; without any, recovery goes on
-    /// as usual.
+    /// Ends the examination of a timeout if no new data can leave (RFC 5682 §2.1, step 2b): during it only new data leaves;
+    /// without any, recovery continues as usual.
     #[inline]
     pub fn end_examination_without_data(&mut self, size: Bytes) {
         if self.examining().is_none() || self.rec.tail.is_due() || self.one_new(size).is_some() {
@@ -20,21 +20,21 @@ impl Sender {
         }
     }
 
-    /// The lost segment whose turn it is, and its bytes. The board forgets those before it that are lost no more.
+    /// Returns the next lost segment to retransmit, and its bytes. The board drops those before it that are no longer lost.
     #[inline]
     pub fn lost(&mut self) -> Option<(SegmentId, Bytes)> {
         let segment = self.rec.board.next_lost()?;
         Some((segment.id, segment.xmit.end.distance_from(segment.start)))
     }
 
-    /// A segment of new data leaves in place of retransmissions.
+    /// Records that a segment of new data leaves in place of retransmissions.
     pub fn on_examined(&mut self) {
         if let Some(undo) = &mut self.rec.undo {
             undo.frto.on_new_segment();
         }
     }
 
-    /// Nothing is left to send, new or again: the rate of delivery says nothing of the path while the application rests.
+    /// Records that nothing is left to send: until the application writes again, the delivery rate does not measure the path.
     #[inline]
     pub fn on_all_sent(&mut self) {
         if self.space.side() == SendSide::Open {

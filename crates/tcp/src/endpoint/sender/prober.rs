@@ -1,5 +1,5 @@
-//! Probes of a closed window (RFC 9293 §3.8.6.1): when the persist timer runs, and when it gives way to news of the window. A
-//! connection sends one of two kinds of probe, and this is the only file that asks which.
+//! Probes of a closed window (RFC 9293 §3.8.6.1): when the persist timer runs, and when an open window ends it. A connection
+//! sends one of two kinds of probe, and only this file distinguishes them.
 
 use super::Sender;
 use super::plan::Ask;
@@ -8,8 +8,8 @@ use crate::endpoint::Probing;
 use base::{Bytes, Duration, Instant};
 
 impl Sender {
-    /// Records that new data waits for the peer's window, or for more of itself. If nothing is in flight whose ACK could open the
-    /// window, the persist timer probes it. Returns whether it is to start.
+    /// Handles new data that waits for the peer's window, or for more of it. If nothing is in flight whose ACK could open the
+    /// window, the persist timer probes it. Returns whether to start that timer.
     pub fn wait_for_window(&mut self, early: bool) -> bool {
         let starts = self.rec.board.is_empty() && self.rec.probing() == Probing::Idle && !early;
         if starts {
@@ -23,7 +23,7 @@ impl Sender {
     /// Returns how long the persist timer waits after this many probes.
     pub fn persist_interval(&self, cfg: &Config, probes: u32) -> Duration {
         let unsent = self.data_end().distance_from(self.space.nxt());
-        // What the window takes and something else holds, such as an order for more, waits for a timeout.
+        // Data that the window takes but another rule holds, such as a cork, waits for a timeout.
         let taken = unsent > 0 && self.space.usable() >= unsent.min(self.full_size());
         // A probe that carries bytes uses what a narrow window takes, and the silly-window rules set its time.
         if self.space.wnd() > 0 && !taken && !self.probes_are_empty() {
@@ -68,8 +68,8 @@ impl Sender {
         matches!(self.rec.probing(), Probing::Waiting(_)) && self.rec.board.is_empty() && self.probes_are_empty()
     }
 
-    /// Returns whether the window is too narrow for the next segment; where probes are empty it then counts as closed, and probes
-    /// continue unchanged.
+    /// Returns whether the window is too narrow for the next segment, where probes are empty: it then counts as closed, and
+    /// probes continue unchanged.
     fn is_still_too_narrow(&self, size: Bytes) -> bool {
         let unsent = self.data_end().distance_from(self.space.nxt());
         self.probes_are_empty() && self.space.wnd() < unsent.min(size)
@@ -77,9 +77,9 @@ impl Sender {
 
     //= specs/rfc9293.md#windows
     //# A window that the peer takes back does not harm the connection.
-    /// Stops probing if the peer's window has grown while the persist timer ran: the retransmission timer covers the flight again,
-    /// and what a probe carried beyond a closed window is due at once, without counting as a loss. Returns whether it stopped;
-    /// full segments have `size` bytes.
+    /// Stops probing if the peer's window has grown while the persist timer ran: the retransmission timer covers the flight
+    /// again, and bytes that a probe carried beyond a closed window are due at once, without counting as a loss. Returns whether
+    /// it stopped; full segments have `size` bytes.
     pub fn stop_probing_if_opened(&mut self, now: Instant, wnd_before: Bytes, size: Bytes) -> bool {
         if self.space.wnd() <= wnd_before || self.is_still_too_narrow(size) {
             return false;

@@ -9,7 +9,7 @@ impl Sender {
     //# A probe is recorded like any other transmission.
     //= specs/rfc6298.md#managing-the-timer
     //# A transmission of data starts the timer if it does not run.
-    /// New data leaves in segments of `size` bytes. Returns its numbers.
+    /// Records new data that leaves, in segments of `size` bytes. Returns its sequence numbers.
     #[inline]
     pub fn on_new_data(&mut self, now: Instant, tsval: u32, new: NewData, size: Bytes) -> SeqRange {
         let NewData { len, fin } = new;

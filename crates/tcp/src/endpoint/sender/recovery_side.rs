@@ -19,25 +19,25 @@ pub(in crate::endpoint) struct RecoverySide {
     pub rtt: RttEstimator,
     pub rto: RtoState,
     episode: Episode,
-    /// What the current ACK delivers. The allocation is reused for the next ACK while there is a flight.
+    /// The segments that the current ACK delivers. The allocation is reused for the next ACK while there is a flight.
     pub delivered: Option<Box<Delivered>>,
     /// When the retransmission timer was last restarted (RFC 6298 §5).
     rto_base: Instant,
-    /// The detector's open deadline; [`Instant::MAX`] for none.
+    /// When the detector checks again for losses; [`Instant::MAX`] for never.
     recheck_at: Instant,
     /// One retransmission may ignore the window: the fast retransmit, or the one that a timeout sends.
     forced: bool,
-    /// An empty segment that the peer must answer is due: it asks whether the peer is alive, or its window still closed.
+    /// An empty segment that the peer must answer is due: a keep-alive or a window probe.
     bare_probe_due: bool,
-    /// Segments lost again since the controller's last reaction.
+    /// Lost retransmissions since the controller's last reaction.
     pub lost_again: u16,
     /// The controller has already reacted to losses of segments sent before this moment.
     pub answered_at: Instant,
     /// Consecutive timeouts, or SYN retransmissions, without progress.
     retries: u32,
-    /// Where zero-window probing stands.
+    /// State of zero-window probing.
     probing: Probing,
-    /// The tail loss probe.
+    /// State of the tail loss probe.
     pub tail: Probe,
     /// Evidence that could prove the last episode spurious; present only while a proof is possible.
     pub undo: Option<Box<Undo>>,
@@ -80,13 +80,13 @@ impl RecoverySide {
         self.rto_base = now;
     }
 
-    /// Returns the loss episode in progress, if any.
+    /// Returns the current episode.
     #[inline]
     pub fn episode(&self) -> Episode {
         self.episode
     }
 
-    /// Enters another episode, or none. Returns the previous one. A reduction is active only while the window comes down.
+    /// Enters another episode, or none. Returns the previous one. Only episodes that shrink the window keep the reduction.
     pub fn enter(&mut self, to: Episode) -> Episode {
         if !matches!(to, Episode::Recovery { .. } | Episode::Cwr { .. }) {
             self.reduction = None;
@@ -94,13 +94,13 @@ impl RecoverySide {
         core::mem::replace(&mut self.episode, to)
     }
 
-    /// The detector's open deadline; [`Instant::MAX`] for none.
+    /// Returns when the detector checks again for losses; [`Instant::MAX`] for never.
     #[inline]
     pub fn recheck_at(&self) -> Instant {
         self.recheck_at
     }
 
-    /// Sets the deadline at which the detector looks again, if at all.
+    /// Sets when the detector checks again for losses, if at all.
     #[inline]
     pub fn set_recheck(&mut self, at: Option<Instant>) {
         self.recheck_at = at.unwrap_or(Instant::MAX);
@@ -118,7 +118,7 @@ impl RecoverySide {
         self.forced = forced;
     }
 
-    /// Consecutive timeouts, or SYN retransmissions, without progress.
+    /// Returns the number of consecutive timeouts, or SYN retransmissions, without progress.
     #[inline]
     pub fn retries(&self) -> u32 {
         self.retries
@@ -135,7 +135,7 @@ impl RecoverySide {
         self.retries = 0;
     }
 
-    /// Where zero-window probing stands.
+    /// Returns the state of zero-window probing.
     #[inline]
     pub fn probing(&self) -> Probing {
         self.probing
@@ -153,7 +153,7 @@ impl RecoverySide {
         self.bare_probe_due
     }
 
-    /// An empty segment that the peer must answer is due, or has left.
+    /// Sets whether an empty segment that the peer must answer is due.
     #[inline]
     pub fn set_bare_probe(&mut self, due: bool) {
         self.bare_probe_due = due;

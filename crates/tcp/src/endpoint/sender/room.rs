@@ -9,7 +9,7 @@ use base::Bytes;
 const WORTH_A_WRITE: Bytes = 128 << 10;
 
 impl Sender {
-    /// Returns how many of `len` bytes may join the unsent data.
+    /// Returns how many of `len` bytes may be added to the unsent data.
     pub fn below_lowat(&self, cfg: &Config, len: u64) -> u64 {
         cfg.send.notsent_lowat.map_or(len, |lowat| len.min(u64::from(lowat.saturating_sub(self.unreleased()))))
     }
@@ -27,7 +27,7 @@ impl Sender {
         room && !waits
     }
 
-    /// Bytes that were written and have not been released.
+    /// Returns the bytes that were written and have not been released.
     pub fn unreleased(&self) -> Bytes {
         // Not the distance to `data_end`: before the SYN and behind the FIN, SND.NXT is beyond the last byte.
         self.unsent().saturating_sub(self.planned())
@@ -56,14 +56,14 @@ impl Sender {
         self.buffer.set_capacity(self.buffer.capacity().max(grown));
     }
 
-    /// Returns whether writing is worthwhile; if it is not, the application is notified when it is.
+    /// Returns whether writing is worthwhile; otherwise the application is notified once it is.
     pub fn poll_writable(&mut self, cfg: &Config) -> bool {
         let writable = self.is_writable(cfg);
         self.buffer.set_writer_waits(self.buffer.writer_waits() || !writable);
         writable
     }
 
-    /// Returns whether to wake a writer that waits, because writing is worthwhile again.
+    /// Returns whether to wake a waiting writer, because writing is worthwhile again.
     pub fn wake_writer(&mut self, cfg: &Config) -> bool {
         let writable = self.is_writable(cfg);
         self.buffer.set_writer_waits(self.buffer.writer_waits() && !writable);

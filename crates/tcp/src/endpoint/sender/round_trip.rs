@@ -34,8 +34,8 @@ impl Sender {
     //# At least one RTT sample is taken in each round trip that allows it.
     //= specs/rfc7323.md#round-trips
     //# An echoed timestamp gives an RTT sample only in an ACK that advances SND.UNA.
-    /// Step 4: the sampler applies Karn's rule; timestamps are not needed for it and would be coarser. Returns the sample, and
-    /// whether the estimator trusts it.
+    /// Step 4: takes a round-trip sample from an ACK. The sampler applies Karn's rule; timestamps are not needed for it and would
+    /// be coarser. Returns the sample, and whether the estimator trusts it.
     #[inline]
     pub fn sample_rtt(&mut self, cx: &RttCx<'_>, d: &Delivered) -> Option<(Duration, Trust)> {
         if cx.arrival == Arrival::Overtaking && cx.cfg.rtt.overtaking == OvertakingSample::PassedOver {

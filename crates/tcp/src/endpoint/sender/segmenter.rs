@@ -1,5 +1,5 @@
-//! How what was written becomes segments. A connection has one of two segmenters, chosen once for the device it sends through, and
-//! this is the only file that asks which.
+//! How written data becomes segments. A connection has one of two segmenters, chosen once for the device that it sends through,
+//! and only this file distinguishes them.
 
 use super::chunks::Chunked; // variant: chunks
 use super::{Boundary, HeldBy, Segmenter, Sender, Source, View};
@@ -10,42 +10,42 @@ use recovery::SentSegment;
 /// Segments that are retransmitted together, as one burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Train {
-    /// There is no such burst, or it continues.
+    /// The retransmission belongs to no such burst, or the burst continues.
     No,
-    /// The segment is the last one.
+    /// The segment is the last one of the burst.
     Ends,
 }
 
-/// What the turn of new data depends on beside the sender's own state.
+/// The input for the turn of new data, beyond the sender's own state.
 #[derive(Clone, Copy)]
 pub(crate) struct TurnCx<'a> {
     pub cfg: &'a Config,
     /// Payload bytes of a full segment.
     pub size: Bytes,
     pub now: Instant,
-    /// How long ago data left last.
+    /// Time since data last left.
     pub idle: Duration,
-    /// The state lets data leave.
+    /// The connection's state allows data to leave.
     pub open: bool,
     /// Urgent data is outstanding.
     pub urgent: bool,
-    /// Whether what leaves next is to be a probe of the path's MTU, or to wait for one.
+    /// Returns whether a probe of the path's MTU has to leave next, or to be waited for.
     pub probes_path: &'a dyn Fn(&Sender) -> bool,
 }
 
-/// What came of a write, or of the turn of new data.
+/// The outcome of a write, or of the turn of new data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Released {
-    /// What holds back the next part of what was written, if it was looked at.
+    /// The limit that holds the next part of the written data back, if the chunks were checked.
     pub held: Option<HeldBy>,
     /// Only the answer to a probe can report a wider window.
     pub waits_for_window: bool,
-    /// A writer that waited may go on.
+    /// A writer that waited is to be woken.
     pub woken: bool,
 }
 
 impl Sender {
-    /// Bytes of memory that the segmenter takes beside what was written.
+    /// Returns the memory of the segmenter in bytes, without the written data.
     pub fn segmenter_heap_size(&self) -> usize {
         match self.segmenter {
             Segmenter::BySegment => 0,
@@ -53,7 +53,7 @@ impl Sender {
         }
     }
 
-    /// Pieces of what was written and is not acknowledged, each of which takes memory beside its bytes.
+    /// Returns the number of pieces of unacknowledged data that take memory beyond their bytes.
     pub fn pieces(&self) -> u32 {
         match self.segmenter {
             Segmenter::BySegment => 0,
@@ -61,7 +61,7 @@ impl Sender {
         }
     }
 
-    /// Takes as much of `source` as there is room for. Returns how much, and what may leave at once because of it.
+    /// Takes as much of `source` as there is room for. Returns how much, and which data may leave at once because of it.
     pub fn write(&mut self, turn: &TurnCx<'_>, source: Source<'_>, boundary: Boundary) -> (u64, Released) {
         match self.segmenter {
             Segmenter::BySegment => (self.write_stream(turn.cfg, source), Released::default()),
@@ -79,7 +79,7 @@ impl Sender {
         taken
     }
 
-    /// What was written is settled: small segments at its end need not wait for more.
+    /// Allows small segments at the end of the written data to leave without waiting for more.
     #[inline]
     pub fn end_waiting(&mut self) {
         match self.segmenter {
@@ -88,7 +88,7 @@ impl Sender {
         }
     }
 
-    /// The same, also for what is written from now on.
+    /// Does the same, also for data written from now on.
     pub fn push_pending(&mut self) {
         match self.segmenter {
             Segmenter::BySegment => {}
@@ -96,7 +96,8 @@ impl Sender {
         }
     }
 
-    /// Something happened that may let more leave: a segment came, settings changed, the pacer's time has come.
+    /// Makes the next turn of new data check what may leave: a segment came, settings changed, or the pacer's release time has
+    /// come.
     #[inline]
     pub fn look_again(&mut self, send: &SendConfig, urgent: bool) {
         match self.segmenter {
@@ -105,7 +106,7 @@ impl Sender {
         }
     }
 
-    /// Whether [`Self::prepare_new`] has anything to do.
+    /// Returns whether [`Self::prepare_new`] has anything to do.
     #[inline]
     pub fn must_prepare_new(&self) -> bool {
         match self.segmenter {
@@ -114,7 +115,7 @@ impl Sender {
         }
     }
 
-    /// It is the turn of new data: a pause may have closed the congestion window, and bursts are cut.
+    /// Prepares the turn of new data: reduces the congestion window after a pause, and releases bursts.
     pub fn prepare_new(&mut self, turn: &TurnCx<'_>) -> Released {
         match self.segmenter {
             Segmenter::BySegment => {
@@ -125,7 +126,7 @@ impl Sender {
         }
     }
 
-    /// How much of `unsent` bytes leaves in the next frame.
+    /// Returns how many of `unsent` bytes leave in the next frame.
     #[inline(always)]
     pub fn next_len(&self, cfg: &Config, view: &View, unsent: Bytes) -> Result<Bytes, HeldBy> {
         match self.segmenter {
@@ -134,7 +135,7 @@ impl Sender {
         }
     }
 
-    /// Bytes that were released and have not left.
+    /// Returns the bytes that were released and have not left.
     #[inline]
     pub fn planned(&self) -> Bytes {
         match self.segmenter {
@@ -143,7 +144,7 @@ impl Sender {
         }
     }
 
-    /// `len`, or less if what leaves together ends before.
+    /// Returns `len`, or less if a chunk or burst ends earlier.
     #[inline]
     pub fn up_to_boundary(&self, len: Bytes) -> Bytes {
         match self.segmenter {
@@ -152,7 +153,7 @@ impl Sender {
         }
     }
 
-    /// A probe of the peer's window takes `len` bytes of what was written, in segments of `size`.
+    /// Records that a probe of the peer's window takes `len` bytes of the written data, in segments of `size`.
     pub fn on_probe(&mut self, len: Bytes, size: Bytes) {
         match self.segmenter {
             Segmenter::BySegment => {}
@@ -160,7 +161,7 @@ impl Sender {
         }
     }
 
-    /// Everything before `end` has left, whoever chose it.
+    /// Records that everything before `end` has left, whichever rule chose it.
     #[inline]
     pub fn cover(&mut self, end: SeqNum) {
         match self.segmenter {
@@ -169,7 +170,7 @@ impl Sender {
         }
     }
 
-    /// The first `bytes` of what was written are acknowledged.
+    /// Removes the first `bytes` of the written data, which were acknowledged.
     #[inline]
     pub fn on_bytes_acked(&mut self, bytes: Bytes) {
         self.buffer.ack(bytes);
@@ -179,7 +180,7 @@ impl Sender {
         }
     }
 
-    /// Drops everything that was written.
+    /// Drops all written data.
     pub fn drop_bytes(&mut self) {
         self.buffer.clear();
         match self.segmenter {
@@ -209,7 +210,7 @@ impl Sender {
         }
     }
 
-    /// Whether `segment`, which was just booked as sent again, ends a train of such segments.
+    /// Returns whether `segment`, which was just recorded as retransmitted, ends a burst of such segments.
     #[inline]
     pub fn train_at(&mut self, cfg: &Config, now: Instant, segment: &SentSegment) -> Train {
         match self.segmenter {
@@ -218,7 +219,7 @@ impl Sender {
         }
     }
 
-    /// Bytes were acknowledged. Returns whether a writer that waits may go on.
+    /// Returns whether to wake a waiting writer now that bytes were acknowledged.
     #[inline]
     pub fn wakes_on_ack(&mut self, cfg: &Config) -> bool {
         match self.segmenter {
@@ -227,8 +228,7 @@ impl Sender {
         }
     }
 
-    /// Nothing more can leave for now, and a segment has arrived since that was so last. Returns whether a writer that waits
-    /// may go on.
+    /// Returns whether to wake a waiting writer when nothing more can leave, and a segment has arrived since that was last so.
     pub fn wakes_on_held(&mut self, cfg: &Config, now: Instant) -> bool {
         match self.segmenter {
             Segmenter::BySegment => false,

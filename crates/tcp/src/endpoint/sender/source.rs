@@ -1,4 +1,4 @@
-//! What an application writes (RFC 9293 §3.9.1.2): bytes or the position-coded pattern, and what is at the end of it.
+//! The data that an application writes (RFC 9293 §3.9.1.2): bytes or the position-coded pattern, and what is at the end of it.
 
 use crate::send::SendBuffer;
 use base::Bytes;
@@ -15,17 +15,17 @@ pub enum Boundary {
     Record,
 }
 
-/// What is written.
+/// The data of a write.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
     /// These bytes.
     Bytes(&'a [u8]),
-    /// So many bytes of the pattern that continues where the last write ended.
+    /// This many bytes of the pattern, which continues from the previous write.
     Pattern(u64),
 }
 
 impl Source<'_> {
-    /// Bytes.
+    /// Returns the number of bytes.
     pub fn len(&self) -> u64 {
         match self {
             Self::Bytes(data) => data.len() as u64,
@@ -33,12 +33,12 @@ impl Source<'_> {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Appends `len` bytes that begin at `from`.
+    /// Appends `len` bytes, from offset `from` on, to `buffer`.
     pub(in crate::endpoint) fn append_to(&self, buffer: &mut SendBuffer, from: u64, len: Bytes) {
         match self {
             Self::Bytes(data) => buffer.append(&data[from as usize..][..len as usize]),

@@ -17,7 +17,7 @@ pub(in crate::endpoint) struct SendSpace {
     /// Effective send MSS: options that every segment carries are deducted.
     smss: Bytes,
     side: SendSide,
-    /// Most bytes known to have arrived in one segment, as far as they fit the type.
+    /// Size of the largest segment known to have arrived, in bytes.
     largest_delivered: u16,
     /// End of the last segment sent that was smaller than `smss` (Minshall's rule).
     small_end: SeqNum,
@@ -78,7 +78,7 @@ impl SendSpace {
         if edge.after(self.nxt) { edge.distance_from(self.nxt) } else { 0 }
     }
 
-    /// Effective send MSS: options that every segment carries are deducted.
+    /// Returns the effective send MSS: options that every segment carries are deducted.
     #[inline]
     pub fn smss(&self) -> Bytes {
         self.smss
@@ -127,7 +127,7 @@ impl SendSpace {
         self.side = SendSide::FinSent;
     }
 
-    /// Records that a segment smaller than `smss` left, or is about to, that ends at `end`.
+    /// Records that a segment smaller than `smss` left, or is about to; it ends at `end`.
     #[inline]
     pub fn on_small_segment(&mut self, end: SeqNum) {
         self.small_end = end;
@@ -139,7 +139,7 @@ impl SendSpace {
         self.largest_delivered = self.largest_delivered.max(len as u16);
     }
 
-    /// Drops the evidence from larger segments, because the path has become narrower.
+    /// Limits the largest size known to have arrived to the segment size, because the path has become narrower.
     pub fn forget_larger(&mut self) {
         self.largest_delivered = self.largest_delivered.min(self.smss as u16);
     }
@@ -167,19 +167,19 @@ impl SendSpace {
         self.una = una;
     }
 
-    /// Takes the peer's window from a segment that does not change the update state.
+    /// Updates the peer's window without recording which segment brought it.
     pub fn on_window(&mut self, wnd: Bytes) {
         self.wnd = wnd;
         self.max_wnd = self.max_wnd.max(wnd);
     }
 
-    /// Takes the sequence number of the peer's SYN, and its window as the first one.
+    /// Records the sequence number of the peer's SYN, and its window as the first one.
     pub fn on_peer_syn(&mut self, seq: SeqNum, wnd: Bytes) {
         self.wl1 = seq;
         self.on_window(wnd);
     }
 
-    /// Forgets the window of a SYN, which does not show what the peer will offer.
+    /// Drops the window of a SYN, which does not show what the peer will offer.
     pub fn forget_max_wnd(&mut self) {
         self.max_wnd = 0;
     }

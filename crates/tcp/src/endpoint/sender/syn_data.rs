@@ -1,4 +1,4 @@
-//! Data that left with our SYN (RFC 7413 §4.2). It is not on the scoreboard: the SYN's own timer watches over it.
+//! Data that left with our SYN (RFC 7413 §4.2). It is not on the scoreboard: the SYN's own timer covers it.
 
 use super::Sender;
 use base::{Bytes, Instant, SeqNum, SeqRange};
@@ -7,8 +7,8 @@ use recovery::Scoreboard;
 impl Sender {
     //= specs/rfc7413.md#client
     //# Data of the SYN that the SYN-ACK does not acknowledge is sent again at once.
-    /// `bytes` of data left with the SYN; what lies beyond `ack` becomes a lost flight of segments with the timestamp `tsval`.
-    /// Returns whether nothing does.
+    /// Settles the `bytes` of data that left with the SYN: the part beyond `ack` becomes a lost flight of segments with the
+    /// timestamp `tsval`. Returns whether that part is empty.
     pub fn settle_syn_data(&mut self, now: Instant, tsval: u32, bytes: Bytes, ack: SeqNum) -> bool {
         let end = self.space.una() + bytes;
         let una = ack.max(self.space.una()).min(end);

@@ -1,5 +1,5 @@
-//! Delayed ACKs that learn from the traffic ([`AckTimer::Adaptive`](super::config::AckTimer)): within RFC 9293 §3.8.6.3 and RFC 5681
-//! §4.2, which bound the delay and the bytes without an ACK, the rest is a law found in the field.
+//! Delayed ACKs that learn from the traffic ([`AckTimer::Adaptive`](super::config::AckTimer)): RFC 9293 §3.8.6.3 and RFC 5681
+//! §4.2 bound the delay and the bytes without an ACK; the rest models observed systems.
 //!
 //! Owns the current delay and whether replies follow data. The delay begins at `delay`. An interval between arrivals that is
 //! shorter moves it to the mean of both; an ACK that had to leave alone doubles it, up to the round trip or `delay_max`.
@@ -21,7 +21,7 @@ pub(super) struct Adaptive {
     small: Small,
 }
 
-/// Small segments since the last ACK.
+/// Small segments since the last ACK, as far as the policy distinguishes their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Small {
     None,

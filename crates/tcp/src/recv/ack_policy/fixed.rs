@@ -1,7 +1,6 @@
 //! ACKs by a count of bytes and a fixed delay (RFC 9293 §3.8.6.3, RFC 5681 §4.2).
 //!
-//! Every second full-sized segment is acknowledged by counting bytes, so that one large frame made of several segments
-//! counts as several.
+//! Acknowledges every second full-sized segment by counting bytes, so that one large frame of several segments counts as several.
 
 use super::config::{AckConfig, QuickAgain};
 use super::owed::{AckDecision, AckPace, Arriving, Owed, Waiting, ms, quick};

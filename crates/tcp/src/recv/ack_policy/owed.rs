@@ -1,7 +1,7 @@
 //! What no ACK has covered yet, and what every ACK policy knows of the peer's segments.
 //!
-//! What is full-sized is learnt from the peer: the largest segment it has sent, between 536 bytes and `rmss`. A peer whose path
-//! allows less than our MSS would otherwise be acknowledged less often than every second segment.
+//! The peer's segments define "full-sized": the largest one it has sent, between 536 bytes and `rmss`. Otherwise a peer whose
+//! path allows less than our MSS would get fewer ACKs than one per two segments.
 
 use super::config::AckConfig;
 use crate::recv::Arrival;

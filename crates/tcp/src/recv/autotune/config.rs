@@ -75,7 +75,7 @@ impl Default for ReceiveWindowConfig {
 /// The initial reference for a round trip, in segments: the initial window of RFC 6928.
 pub(super) const FIRST_SPACE_SEGMENTS: u64 = 10;
 
-/// What the laws are lent.
+/// The values that the algorithms borrow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lent<'a> {
     /// The connection's original configuration.

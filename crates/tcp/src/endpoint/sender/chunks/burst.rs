@@ -1,8 +1,8 @@
 //! How much of the oldest chunk leaves, and when: bursts as large as the ACK clock of a round trip supports, at most half the
-//! congestion window in one, and none that the next ACK would enlarge.
+//! congestion window in one burst, and no burst that the next ACK would enlarge.
 //!
-//! RFC 9293 leaves this open. The rules are those common to senders with segmentation offload; they decide only when data leaves
-//! that the windows would permit. A pure function: all its input is in [`View`].
+//! RFC 9293 leaves this open. The rules are those common to senders with segmentation offload; they only decide at what time to
+//! send data that the windows permit. A pure function: all its input is in [`View`].
 
 use super::store::{Chunk, SmallRule, Tail};
 use crate::config::ChunksConfig;
@@ -12,7 +12,7 @@ use base::{Bytes, Duration};
 /// Which chunks may be released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::endpoint) enum Scope {
-    /// A burst of the oldest one, which is full.
+    /// One burst of the oldest chunk, which is full.
     One,
     /// As many as the rules allow.
     All,
@@ -21,11 +21,11 @@ pub(in crate::endpoint) enum Scope {
 /// The position of the oldest chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::endpoint) enum Place {
-    /// Another one is behind it.
+    /// Another chunk follows it.
     Middle,
-    /// It is the last one; later writes may add to it.
+    /// It is the last chunk; later writes may add to it.
     Last,
-    /// It is the last one, and the FIN follows.
+    /// It is the last chunk, and the FIN follows.
     BeforeFin,
 }
 
@@ -40,9 +40,9 @@ pub(in crate::endpoint) struct View {
     /// The congestion window, and its free part; in full segments.
     pub cwnd_segments: u32,
     pub free_segments: u32,
-    /// Most segments of a burst.
+    /// Maximum number of segments in a burst.
     pub max_segments: u32,
-    /// The peer's window, and the part of it beyond released data.
+    /// The peer's window, and the part of it beyond released data, in bytes.
     pub snd_wnd: Bytes,
     pub usable: Bytes,
     /// How to treat a small segment, and whether any data, or a small segment, is outstanding.
@@ -70,7 +70,7 @@ pub(in crate::endpoint) enum Verdict {
     Hold(Hold),
 }
 
-/// What holds a chunk back.
+/// The reason for holding a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::endpoint) enum Hold {
     /// The congestion window.
@@ -94,8 +94,8 @@ pub(in crate::endpoint) enum By {
 /// A burst waits for an ACK expected within this time, or half a round trip.
 const WORTH_WAITING: Duration = Duration::from_millis(1);
 
-/// Returns the segments of the largest burst: what leaves in about a millisecond at the rate of `cwnd` bytes per `srtt`, scaled
-/// by `percent`, and more on a path with little delay.
+/// Returns the number of segments in the largest burst: the data that leaves in about a millisecond at the rate of `cwnd` bytes
+/// per `srtt`, scaled by `percent`, and more on a path with little delay.
 pub(in crate::endpoint) fn max_segments(
     cfg: &ChunksConfig,
     cwnd: Bytes,
@@ -122,7 +122,7 @@ impl View {
         self.free_segments.min((self.cwnd_segments / 2).max(1)).min(self.max_segments)
     }
 
-    /// Decides about the oldest chunk, which was already refilled.
+    /// Decides about the oldest chunk, after the caller has refilled it.
     pub fn decide(&self, cfg: &ChunksConfig) -> Verdict {
         let quota = self.quota();
         if quota == 0 {
@@ -157,7 +157,7 @@ impl View {
         }
     }
 
-    /// Returns how much of a chunk of several segments leaves.
+    /// Returns how many bytes of a chunk of several segments leave.
     fn cut(&self, quota: u32) -> Bytes {
         let (most, len) = (quota.saturating_mul(self.size), self.head.len);
         if self.place == Place::Middle && most <= self.usable {
@@ -171,7 +171,7 @@ impl View {
         if small > 0 && self.is_held() { needed - small } else { needed }
     }
 
-    /// Returns what would enlarge the burst with the next ACK, if it should wait for that.
+    /// Returns the limit that keeps the burst small, if the burst should wait for the next ACK or write to enlarge it.
     fn deferred(&self, cfg: &ChunksConfig) -> Option<By> {
         let Wait::Ack { expected_in, srtt } = self.wait else { return None };
         let free = self.free_segments.saturating_mul(self.size);

@@ -1,5 +1,5 @@
-//! Chunks of what was written, where the device takes bursts: how long they become, which of them were released, and what is known
-//! when the next is judged ([`burst`] decides).
+//! Chunks of written data, for devices that take bursts: how long chunks become, which ones were released, and the input for the
+//! decision about the next one ([`burst`] decides).
 
 mod burst;
 mod room;
@@ -34,13 +34,13 @@ impl Sender {
         self.chunked.0.as_deref_mut()
     }
 
-    /// The chunks, begun if there are none yet.
+    /// Returns the chunks; creates them if there are none yet.
     fn begun_chunks(&mut self) -> &mut Chunks {
         let begin = self.buffer.start_offset() + u64::from(self.buffer.len());
         self.chunked.0.get_or_insert_with(|| Box::new(Chunks::new(begin)))
     }
 
-    /// A chunk of `bytes` was written, for tests that release it by hand.
+    /// Adds a chunk of `bytes` written bytes, for tests that release it by hand.
     #[cfg(test)]
     pub fn keep_chunk(&mut self, bytes: Bytes) {
         let chunks = self.begun_chunks();
@@ -78,13 +78,13 @@ impl Sender {
         self.chunks()?.burst_end(self.offset_of(seq))
     }
 
-    /// Bytes that were released and have not left.
+    /// Returns the bytes that were released and have not left.
     pub fn planned_chunks(&self) -> Bytes {
         let committed = self.chunks().map_or(0, |chunks| chunks.committed());
         Bytes::try_from(committed.saturating_sub(self.sent_offset())).unwrap_or(Bytes::MAX)
     }
 
-    /// Segments that were released and have not left.
+    /// Returns the number of segments that were released and have not left.
     pub fn planned_segments_of_chunks(&self) -> u32 {
         self.chunks().map_or(0, |chunks| chunks.segments_behind(self.sent_offset(), self.space.smss()))
     }
@@ -100,25 +100,25 @@ impl Sender {
         }
     }
 
-    /// The chunks are to be looked at by this rule, or a more lenient one, when it is the turn of new data.
+    /// Makes the next turn of new data check the chunks by this rule, or by a more lenient one that is already due.
     fn look_by(&mut self, rule: SmallRule) {
         if let Some(chunks) = self.chunks_if_any() {
             chunks.due = chunks.due.max(Some(rule));
         }
     }
 
-    /// The same, by the settings.
+    /// Does the same, by the rule that follows from the settings.
     pub fn look_at_chunks(&mut self, send: &SendConfig, urgent: bool) {
         let rule = self.small_rule(send, urgent);
         self.look_by(rule);
     }
 
-    /// The same, and small segments do not wait.
+    /// Does the same; small segments do not wait.
     pub fn release_small_chunks(&mut self) {
         self.look_by(SmallRule::Leave);
     }
 
-    /// The same, also for what is written to the last chunk from now on.
+    /// Does the same; small segments do not wait, nor do those written to the last chunk from now on.
     pub fn urge_chunks(&mut self) {
         if let Some(chunks) = self.chunks_if_any() {
             chunks.urged = true;
@@ -126,7 +126,7 @@ impl Sender {
         self.look_by(SmallRule::Leave);
     }
 
-    /// `bytes` are released, in segments of `size`.
+    /// Releases `bytes`, in segments of `size`.
     pub fn commit(&mut self, bytes: Bytes, push: Push, size: Bytes) {
         let Some(chunks) = self.chunks_if_any() else { return };
         chunks.commit(bytes, push);
@@ -138,14 +138,14 @@ impl Sender {
         }
     }
 
-    /// A probe of `len` bytes is to leave, and to be pushed.
+    /// Releases `len` bytes with PSH for a probe, unless released data already waits.
     pub fn commit_probe(&mut self, len: Bytes, size: Bytes) {
         if len > 0 && self.planned_chunks() == 0 {
             self.commit(len, Push::Yes, size);
         }
     }
 
-    /// The oldest chunk is not released. Returns what that means for what waits.
+    /// Handles the decision to hold the oldest chunk. Returns what holds it back.
     fn on_hold(&mut self, send: &SendConfig, hold: Hold) -> HeldBy {
         if matches!(hold, Hold::Cwnd | Hold::Deferred(By::Cwnd)) {
             self.usage.on_blocked(self.space.nxt());
@@ -159,7 +159,7 @@ impl Sender {
         }
     }
 
-    /// How much of a burst that was released leaves in the next frame.
+    /// Returns how many bytes of a released burst leave in the next frame.
     pub fn next_of_burst(&self, view: PlanView) -> Result<Bytes, HeldBy> {
         let at = self.sent_offset();
         let end = self.chunks().and_then(|chunks| chunks.burst_end(at));
@@ -170,7 +170,7 @@ impl Sender {
         Ok(Bytes::try_from(end - at).unwrap_or(Bytes::MAX).min(most))
     }
 
-    /// It is the turn of new data, and the chunks are to be looked at.
+    /// Releases chunks at the turn of new data, if a check is due.
     pub fn release_due_chunks(&mut self, turn: &TurnCx<'_>) -> Released {
         match self.chunks_if_any().and_then(|chunks| chunks.due.take()) {
             Some(rule) => self.release_chunks(turn, rule, Scope::All),
@@ -178,7 +178,7 @@ impl Sender {
         }
     }
 
-    /// Releases chunks, as many as `scope` and the rules allow.
+    /// Releases as many chunks as `scope` and the rules allow.
     fn release_chunks(&mut self, turn: &TurnCx<'_>, rule: SmallRule, scope: Scope) -> Released {
         let mut released = Released::default();
         let Some(&chunks) = turn.cfg.send.chunks() else { return released };
@@ -196,7 +196,7 @@ impl Sender {
                 Verdict::Send(bytes) => {
                     let push = if bytes > view.size { Push::First } else { Push::No };
                     self.commit(bytes, push, view.size);
-                    // A writer may have waited for this.
+                    // The release may have made room for a writer that waits.
                     if self.buffer.writer_waits() && self.make_room(turn.cfg, turn.now) {
                         released.woken = true;
                     }
@@ -214,7 +214,7 @@ impl Sender {
         }
     }
 
-    /// Returns what is known of the oldest chunk, after filling it from the next one if allowed.
+    /// Returns the input for the decision about the oldest chunk, after filling that chunk from the next one if allowed.
     fn chunk_view(&mut self, turn: &TurnCx<'_>, cfg: &ChunksConfig, rule: SmallRule, scope: Scope) -> Option<View> {
         let head = self.chunks()?.head()?;
         let mut view = self.view_of(turn, cfg, head, rule, scope);
@@ -271,8 +271,8 @@ impl Sender {
         }
     }
 
-    /// Returns how many segments congestion control still permits. Counts segments where the window is the limit, as a small one
-    /// costs the path as much as a full one; an empty path always takes one.
+    /// Returns how many segments congestion control still permits. Where the window is the limit, segments count rather than
+    /// bytes, because a small segment costs the path as much as a full one; an empty path always takes one.
     fn free_segments(&self, cfg: &Config, in_flight: u32) -> u32 {
         let (window, smss) = (self.cc.window().cwnd(), self.space.smss());
         let free = match self.rec.reduction {
@@ -295,7 +295,7 @@ impl Sender {
         }
     }
 
-    /// Notes that everything before `end` was emitted, whoever chose it.
+    /// Records that everything before `end` has left, whichever rule chose it.
     #[inline]
     pub fn cover_chunks(&mut self, end: SeqNum) {
         let end = self.offset_of(end);
@@ -315,7 +315,7 @@ impl Sender {
         }
     }
 
-    /// Whether a segment that ends at `end` carries PSH, if chunks decide it.
+    /// Returns whether a segment that ends at `end` carries PSH, if chunks decide it.
     pub fn pushes_chunk(&self, send: &SendConfig, end: SeqNum, retransmits: u8) -> Option<bool> {
         if send.push != PushConfig::Writes {
             return None;
@@ -326,8 +326,8 @@ impl Sender {
         })
     }
 
-    /// Retransmitted segments of one burst that leave in sequence form a new burst: this time its last segment carries PSH.
-    /// `segment` was just recorded as retransmitted.
+    /// Returns whether `segment`, which was just recorded as retransmitted, ends a new burst. Retransmitted segments of one burst
+    /// that leave in sequence form such a burst; this time its last segment carries PSH.
     pub fn train_of_chunks(&mut self, cfg: &Config, now: Instant, segment: &SentSegment) -> Train {
         if cfg.send.push != PushConfig::Writes {
             return Train::No;

@@ -1,4 +1,4 @@
-//! Room for chunks: when one may be begun, and when a writer that waits goes on because some were released.
+//! Room for chunks: when a new one may start, and when a release of chunks wakes a writer that waits.
 
 use super::super::Sender;
 use crate::config::Config;
@@ -18,8 +18,8 @@ impl Sender {
         (board.outstanding_segments() + self.planned_segments_of_chunks()).saturating_sub(departed)
     }
 
-    /// Handles a waiting writer: grows the buffer unless the congestion window is full. Returns whether to wake the writer
-    /// because there is room.
+    /// Makes room for a waiting writer: grows the buffer unless the congestion window is full. Returns whether to wake the
+    /// writer.
     pub fn make_room(&mut self, cfg: &Config, now: Instant) -> bool {
         if self.segments_in_flight() < self.cc.window().cwnd() / self.space.smss() {
             self.grow_buffer(cfg);

@@ -2,10 +2,10 @@
 //!
 //! A chunk is data that leaves together: writes fill the last unsent chunk up to a target, and a record ends one early. A burst
 //! is the released front of a chunk and is kept until it is acknowledged: its end may carry PSH, also in a retransmission if the
-//! chunk's end did, and its memory counts. Positions are bytes since the stream began, so nothing moves when data is
+//! chunk's end did, and its memory counts. Positions are bytes since the stream began, so no position changes when data is
 //! acknowledged.
 //!
-//! Kept in a box that exists only while data is unacknowledged.
+//! A box holds them, and exists only while data is unacknowledged.
 
 use base::Bytes;
 use std::collections::VecDeque;
@@ -30,13 +30,13 @@ pub(in crate::endpoint) enum Tail {
 /// How to treat a segment smaller than the maximum at the end of the written data; ordered from strict to lenient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::endpoint) enum SmallRule {
-    /// It waits.
+    /// The segment waits.
     Hold,
-    /// It waits while anything is outstanding.
+    /// The segment waits while anything is outstanding.
     Rfc896,
-    /// It waits while a small one is outstanding.
+    /// The segment waits while a small one is outstanding.
     Minshall,
-    /// It leaves.
+    /// The segment leaves.
     Leave,
 }
 
@@ -55,18 +55,18 @@ struct Burst {
     push: Push,
 }
 
-/// What is kept of chunks: in a box that exists only while something is unacknowledged.
+/// The chunks and bursts, in a box that exists only while data is unacknowledged.
 #[derive(Clone, Debug, Default)]
 pub(in crate::endpoint) struct Chunked(pub(super) Option<Box<Chunks>>);
 
 impl Chunked {
-    /// The chunks and bursts, while something is unacknowledged.
+    /// Returns the chunks and bursts, while data is unacknowledged.
     #[inline]
     pub fn get(&self) -> Option<&Chunks> {
         self.0.as_deref()
     }
 
-    /// Everything before this position of the stream is acknowledged.
+    /// Removes everything before position `una` of the stream, which was acknowledged.
     #[inline]
     pub fn on_acked(&mut self, una: u64) {
         if let Some(chunks) = &mut self.0 {
@@ -77,7 +77,7 @@ impl Chunked {
         }
     }
 
-    /// Bytes of memory.
+    /// Returns the bytes of memory of the box.
     pub fn heap_size(&self) -> usize {
         self.get().map_or(0, Chunks::size)
     }
@@ -111,7 +111,7 @@ impl Chunks {
     pub fn committed(&self) -> u64 {
         self.committed
     }
-    /// The oldest chunk.
+    /// Returns the oldest chunk.
     #[inline]
     pub fn head(&self) -> Option<Chunk> {
         self.unsent.front().copied()
@@ -133,17 +133,17 @@ impl Chunks {
     pub fn is_empty(&self) -> bool {
         self.unsent.is_empty() && self.bursts.is_empty()
     }
-    /// Returns the bytes that the last chunk may still take if chunks have `goal` bytes; `None` when a new one has to begin.
+    /// Returns the bytes that the last chunk may still take if chunks have `goal` bytes; `None` if a new chunk has to start.
     pub fn room(&self, goal: Bytes) -> Option<Bytes> {
         let last = self.unsent.back().filter(|last| last.tail == Tail::Open)?;
         goal.checked_sub(last.len).filter(|room| *room > 0)
     }
-    /// Begins a chunk.
+    /// Starts a chunk.
     pub fn begin(&mut self) {
         self.urged = false;
         self.unsent.push_back(Chunk { len: 0, push: Push::No, tail: Tail::Open });
     }
-    /// Bytes were written into the last chunk, by a write that has written `before` bytes before them.
+    /// Adds written bytes to the last chunk; their write has written `before` bytes before them.
     pub fn fill(&mut self, bytes: Bytes, before: u64) {
         let last = self.unsent.back_mut().expect("a chunk was begun");
         last.len += bytes;
@@ -186,8 +186,8 @@ impl Chunks {
             self.unsent.remove(1);
         }
     }
-    /// Releases the first `bytes` of the oldest chunk as a burst; PSH is on its last segment if it is on the chunk's, or
-    /// if `push` says so.
+    /// Releases the first `bytes` of the oldest chunk as a burst; its last segment carries PSH if the chunk's end does, or if
+    /// `push` asks for it.
     pub fn commit(&mut self, bytes: Bytes, push: Push) {
         let head = self.unsent.front_mut().expect("there is a chunk to release");
         assert!(bytes > 0 && bytes <= head.len, "{bytes} of {} bytes released", head.len);
@@ -238,7 +238,7 @@ impl Chunks {
             self.bursts.insert(index, Burst { end, push: Push::No });
         }
     }
-    /// Everything before `una` was acknowledged.
+    /// Removes everything before `una`, which was acknowledged.
     pub fn ack(&mut self, una: u64) {
         self.cover(una);
         while self.bursts.front().is_some_and(|burst| burst.end <= una) {

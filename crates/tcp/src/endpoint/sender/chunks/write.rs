@@ -1,4 +1,4 @@
-//! What is written goes into chunks: the last one is filled up, and those that become full may leave before the rest is taken.
+//! Writing into chunks: a write fills the last chunk first, and chunks that become full may leave before the write has ended.
 
 use super::super::Sender;
 use super::super::segmenter::{Released, TurnCx};
@@ -9,7 +9,7 @@ use base::Bytes;
 use recovery::Episode;
 
 impl Released {
-    /// What came of it afterwards counts, too.
+    /// Adds the outcome of a later release.
     pub fn add(&mut self, later: Self) {
         self.held = later.held;
         self.waits_for_window |= later.waits_for_window;
@@ -18,7 +18,7 @@ impl Released {
 }
 
 impl Sender {
-    /// Takes as much of `source` as there is room for.
+    /// Takes as much of `source` as there is room for. Returns how much, and what was released.
     pub fn write_chunks(&mut self, turn: &TurnCx<'_>, source: Source<'_>, boundary: Boundary) -> (u64, Released) {
         let (mut taken, mut released, len) = (0, Released::default(), source.len());
         let Some(cfg) = turn.cfg.send.chunks() else { return (taken, released) };
@@ -36,7 +36,7 @@ impl Sender {
             chunks.fill(part, taken);
             source.append_to(&mut self.buffer, taken, part);
             taken += u64::from(part);
-            // Where more is to be written, the chunk took all that it can.
+            // Where more is to be written, the chunk took all that it could.
             if taken < len {
                 released.add(self.on_full_chunk(turn));
             }

@@ -1,11 +1,11 @@
-//! The rows in which what was written is kept in chunks.
+//! Rows in which written data is kept in chunks.
 
 use super::super::super::chunks::Push;
 use super::*;
 use crate::config::{ChunksConfig, SegmenterConfig};
 
 impl Case {
-    /// The device takes bursts, and `bytes` were written in chunks, of which `released` may leave.
+    /// Writes `bytes` in chunks for a device that takes bursts, and releases `released` of them.
     fn chunks(&mut self, bytes: Bytes, released: Bytes) {
         self.configure(|cfg| cfg.send.segmenter = SegmenterConfig::Chunks(ChunksConfig::default()));
         self.snd.send_bursts(&self.cfg);
