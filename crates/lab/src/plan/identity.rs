@@ -84,6 +84,7 @@ mod tests {
     use super::*;
     use crate::plan::Plan;
     use crate::spec;
+    use test_case::test_case;
 
     #[test]
     fn seeds_differ_by_everything_but_the_arm() {
@@ -109,6 +110,22 @@ mod tests {
         assert_eq!(seed(1, &Point::default(), 1, 1), FROZEN);
     }
     const FROZEN: u64 = 5_879_033_818_802_952;
+
+    /// The first half is 64-bit FNV-1a, here with values that its authors publish.
+    #[test_case("", "cbf29ce484222325")]
+    #[test_case("a", "af63dc4c8601ec8c"; "one letter")]
+    #[test_case("foobar", "85944171f73967e8"; "a word")]
+    fn digests_begin_with_the_published_hash(text: &str, published: &str) {
+        let digest = fnv128(text);
+        assert_eq!((&digest[..16], digest.len()), (published, 32));
+    }
+
+    /// A log of runs that another version wrote is continued by this digest. It moves with the profile's leaves.
+    #[test]
+    fn the_digest_of_a_built_in_run_is_frozen() {
+        let runs = Plan::new(spec::builtin("smb").unwrap()).unwrap().runs;
+        assert_eq!(runs[0].digest, "afde02d80b1bcca554c4fc58199983d5");
+    }
 
     /// The sum of the seeds of all runs of each built-in experiment.
     #[test]
