@@ -5,7 +5,7 @@
 //! Deviations: bounds and granularity are [`RtoConfig`]; its defaults are the RFC's.
 
 use crate::rtt::RttEstimator;
-use base::{Duration, Instant};
+use base::Duration;
 
 /// Weight of the variation (RFC 6298 §2.3, `K`).
 const K: u32 = 4;
@@ -147,18 +147,13 @@ impl RtoState {
     pub fn on_syn_lost(&mut self, config: &RtoConfig) {
         self.current = config.clamp(config.initial.max(AFTER_SYN_LOSS));
     }
-
-    /// Returns when a timer started at `now` expires.
-    #[inline]
-    pub fn expiry(&self, now: Instant) -> Instant {
-        now + self.current.0
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::rtt::RttConfig;
+    use base::Instant;
     use test_case::test_case;
 
     const fn ms(ms: u64) -> Duration {
@@ -239,7 +234,7 @@ mod tests {
             .collect();
         assert_eq!(doubled, [600, 1_200, 2_400, 4_800, 9_600, 19_200, 38_400, 60_000, 60_000]);
         rto.on_rtt(&low(), &estimator(&[100, 100]));
-        assert_eq!(rto.expiry(Instant::ZERO + ms(5)), Instant::ZERO + ms(255));
+        assert_eq!(rto.current().duration(), ms(250));
     }
 
     //= specs/rfc6298.md#managing-the-timer

@@ -1,6 +1,6 @@
 //! Estimates from runs. Arms are compared by the means of their runs in a cell, or over all cells together.
 
-use super::evidence::{Draw, Runs};
+use super::evidence::Draw;
 use super::quantity::{self, Quantity};
 use super::study::Study;
 use crate::results::stats;
@@ -81,7 +81,8 @@ impl Estimate {
     }
 
     /// Returns whether a study's runs have its cells and arms.
-    pub fn is_found_in(&self, runs: &Runs) -> bool {
+    #[cfg(test)]
+    pub fn is_found_in(&self, runs: &super::evidence::Runs) -> bool {
         let is_arm = |name: &&str| runs.plan.arms.iter().any(|arm| arm.label == **name);
         let cells = runs.cells_with(self.cells);
         let has_siblings = match self.what {

@@ -65,8 +65,3 @@ pub fn repair_rtts(run: &Measured, point: &Point) -> Option<f64> {
 pub fn stale_seconds(run: &Measured, _: &Point) -> Option<f64> {
     run.stale_sack_ns.map(|span| span as f64 / 1e9)
 }
-
-/// Payload retransmitted, per cent of all payload sent.
-pub fn sent_again_pct(run: &Measured, _: &Point) -> Option<f64> {
-    Some(run.bytes_retransmitted? as f64 * 100.0 / run.bytes_sent? as f64)
-}

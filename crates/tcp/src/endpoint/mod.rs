@@ -174,6 +174,7 @@ impl Endpoint {
         size_of::<Self>() + self.extras.as_deref().map_or(0, size_of_val) + self.account().heap_size()
     }
     /// Returns the scoreboard records touched since the connection began; tests bound its growth per ACK.
+    #[cfg(test)]
     pub fn records_visited(&self) -> u64 {
         self.snd.rec.board.visited()
     }
