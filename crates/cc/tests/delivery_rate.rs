@@ -6,7 +6,7 @@
 #![deny(clippy::float_arithmetic)]
 
 use base::{Bytes, Duration, Instant, Rate, RateSample, SeqNum};
-use cc::{
+use longhaul_cc::{
     AckSample, CcNote, CcPhase, CongestionControl, CongestionEvent, EpisodeKind, InitialWindow, Pacing, Snapshot,
     Window,
 };

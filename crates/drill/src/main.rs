@@ -1,9 +1,9 @@
 //! `longhaul-drill`: runs conformance scripts and reports which failed, where, and how.
 #![forbid(unsafe_code)]
 
-use drill::run::{Backend, Error, Options, run};
-use drill::script::ScriptOption;
-use drill::suite::{Ended, FAILED, IMPOSSIBLE, Report, Suite, scripts_below};
+use longhaul_drill::run::{Backend, Error, Options, run};
+use longhaul_drill::script::ScriptOption;
+use longhaul_drill::suite::{Ended, FAILED, IMPOSSIBLE, Report, Suite, scripts_below};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

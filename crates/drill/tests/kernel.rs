@@ -3,7 +3,7 @@
 //! A script that fails here asserts something that is not standard, or is wrong. A busy machine may occasionally be late in real
 //! time, so a script that fails is retried with fewer others in parallel.
 
-use drill::suite::{Claim, Ended, Suite, claim, scripts_below};
+use longhaul_drill::suite::{Claim, Ended, Suite, claim, scripts_below};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

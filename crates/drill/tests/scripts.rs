@@ -1,6 +1,6 @@
 //! All scripts of this repository, against this project's TCP in virtual time: each passes, twice with the same packets.
 
-use drill::suite::{Claim, Ended, Report, Suite, claim, scripts_below};
+use longhaul_drill::suite::{Claim, Ended, Report, Suite, claim, scripts_below};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

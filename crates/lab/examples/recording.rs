@@ -4,9 +4,9 @@
 //!
 //! `cargo run --release -p longhaul-lab --example recording [MEGABYTES [TURNS]]`
 
-use lab::run::observed::{Names, RECEIVER, SENDER, meta};
-use lab::run::simulate;
-use lab::{Overrides, Plan, RunSpec, spec};
+use longhaul_lab::run::observed::{Names, RECEIVER, SENDER, meta};
+use longhaul_lab::run::simulate;
+use longhaul_lab::{Overrides, Plan, RunSpec, spec};
 use std::error::Error;
 use std::fs::File;
 use std::io::BufWriter;

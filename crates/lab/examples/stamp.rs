@@ -4,7 +4,7 @@
 //! values, one at a time, and is listed if no change affects the stamp. A leaf may be listed because its mechanism does not
 //! engage in the profile, or because no cell covers it.
 
-use lab::run::stamp::Stamp;
+use longhaul_lab::run::stamp::Stamp;
 use profiles::Profile;
 
 /// Values to try in addition to those derived from the current one.
@@ -15,7 +15,7 @@ const MOST: usize = 5;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.split_first() {
-        None => print!("{}", lab::run::stamp::file()),
+        None => print!("{}", longhaul_lab::run::stamp::file()),
         Some((flag, names)) if flag == "--blind" => names.iter().for_each(|name| blind(name)),
         Some(_) => panic!("nothing, or `--blind PROFILE…`"),
     }

@@ -4,9 +4,9 @@
 //! A number covers all cells of the experiment with three seeds each, and no transfer larger than [`MOST`]. An arm that changes
 //! leaves has separate lines, as `EXPERIMENT/arm ARM/DEVICE`.
 
-use lab::run::{scenario, stamp};
-use lab::spec::Flow;
-use lab::{Ends, Plan, RunSpec, spec};
+use longhaul_lab::run::{scenario, stamp};
+use longhaul_lab::spec::Flow;
+use longhaul_lab::{Ends, Plan, RunSpec, spec};
 use sim::Device;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,6 +1,6 @@
 //! Experiments with expectations meet them; of the slow ones only a part is run.
 
-use lab::{Overrides, Plan, Row, SimBackend, execute, results, spec};
+use longhaul_lab::{Overrides, Plan, Row, SimBackend, execute, results, spec};
 use test_case::test_case;
 
 fn rows(experiment: &str, set: &[&str], iterations: Option<u32>) -> (Plan, Vec<Row>) {

@@ -2,7 +2,7 @@
 //! a diff. One run per cell; the numbers describe this model, not the systems that the profiles are named after.
 
 use core::fmt::Write;
-use lab::{Overrides, Plan, SimBackend, execute, spec};
+use longhaul_lab::{Overrides, Plan, SimBackend, execute, spec};
 
 /// Goodput in Mbit/s, retransmitted bytes in percent and timeouts of one run per cell and profile; for losses by position, their
 /// cost.

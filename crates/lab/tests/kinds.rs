@@ -1,6 +1,6 @@
 //! An arm that changes a kind is compared in that kind only.
 
-use lab::{Overrides, Plan, SimBackend, execute, results, spec};
+use longhaul_lab::{Overrides, Plan, SimBackend, execute, results, spec};
 use test_case::test_case;
 
 /// Delay-based exits come too late for a buffer of half a bandwidth-delay product: both senders overflow it in the same round, so

@@ -1,8 +1,8 @@
 //! A run's trace: why segments leave, and what limits the sender.
 
-use lab::run::observed::{RECEIVER, SENDER};
-use lab::run::simulate;
-use lab::{Overrides, Plan, spec};
+use longhaul_lab::run::observed::{RECEIVER, SENDER};
+use longhaul_lab::run::simulate;
+use longhaul_lab::{Overrides, Plan, spec};
 use test_case::test_case;
 use trace::{Limit, SendCause};
 use trace_io::summary::{Summarizer, Summary};

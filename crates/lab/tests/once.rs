@@ -1,6 +1,6 @@
 //! On a path that draws nothing, all runs are identical: that is why only one is made.
 
-use lab::{Overrides, Plan, SimBackend, execute, spec};
+use longhaul_lab::{Overrides, Plan, SimBackend, execute, spec};
 use test_case::test_case;
 
 /// Every profile over a path without jitter, random loss or random reordering, from different seeds.

@@ -1,6 +1,6 @@
 //! The committed stamps match the profiles' current behaviour, and a stamp depends on behaviour alone.
 
-use lab::run::stamp::{self, Stamp};
+use longhaul_lab::run::stamp::{self, Stamp};
 use profiles::Profile;
 
 fn profile(name: &str) -> &'static Profile {

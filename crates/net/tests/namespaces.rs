@@ -1,6 +1,6 @@
 //! Network namespaces in the kernel. This needs root; without it the tests fail and say so, they do not skip.
 
-use net::{Namespace, NamespaceError, Offload, Tun, TunConfig};
+use longhaul_net::{Namespace, NamespaceError, Offload, Tun, TunConfig};
 use nix::sched::{CloneFlags, unshare};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

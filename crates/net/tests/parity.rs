@@ -8,7 +8,7 @@
 //! duplicated.
 
 use base::{Duration, Instant, Rate, Ratio, Rng};
-use net::{
+use longhaul_net::{
     Clock, Device, Discard, Driver, DriverConfig, Ended, Frame, Impairment, Interest, Payload, Received, Sender, Wake,
 };
 use netem::{Buffer, LossSpec, Path, PathSpec, ReorderSpec};
@@ -177,7 +177,7 @@ fn by_the_loop(scenario: &Scenario, bytes: u64) -> [String; 2] {
     client.start(&mut sender, &mut trace).unwrap();
     assert_eq!(client.run(&mut sender, &mut trace).unwrap(), Ended::Done);
     // The client is in TIME-WAIT; its last acknowledgement may still be in flight, or lost.
-    while !net::App::is_done(&server.borrow().app) {
+    while !longhaul_net::App::is_done(&server.borrow().app) {
         let until = client.step(&mut sender, &mut trace).unwrap();
         world.wait(UnixDatagram::unbound().unwrap().as_fd(), Interest::Readable, until).unwrap();
     }

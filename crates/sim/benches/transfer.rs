@@ -6,8 +6,8 @@
 
 use base::{Duration, Instant, Rate, Ratio};
 use gungraun::{Callgrind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main};
+use longhaul_sim::{FlowSpec, Outcome, Scenario, Workload, run};
 use netem::{Buffer, Jitter, JitterKind, LossSpec, PathSpec};
-use sim::{FlowSpec, Outcome, Scenario, Workload, run};
 use std::hint::black_box;
 use tcp::Config;
 use trace::{ConnId, Event, Observer, Off};

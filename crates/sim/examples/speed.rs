@@ -3,8 +3,8 @@
 //! `cargo run --release -p longhaul-sim --example speed`
 
 use base::{Duration, Rate};
+use longhaul_sim::{FlowSpec, Scenario, Workload, run};
 use netem::{Buffer, Jitter, JitterKind, PathSpec};
-use sim::{FlowSpec, Scenario, Workload, run};
 use tcp::Config;
 use trace::Off;
 

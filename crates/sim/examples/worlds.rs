@@ -6,7 +6,7 @@ mod config;
 #[path = "../tests/swarm/world.rs"]
 mod world;
 
-use sim::{Device, Outcome, run};
+use longhaul_sim::{Device, Outcome, run};
 use trace::Digest;
 
 const WORLDS: u64 = 10_000;

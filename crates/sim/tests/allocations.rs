@@ -4,8 +4,8 @@ mod counting;
 
 use base::{Duration, Rate};
 use counting::allocations;
+use longhaul_sim::{FlowSpec, Scenario, Workload, run};
 use netem::{Buffer, Jitter, JitterKind, PathSpec};
-use sim::{FlowSpec, Scenario, Workload, run};
 use tcp::Config;
 use tcp::config::ReceiveWindowConfig;
 use trace::Off;

@@ -1,8 +1,8 @@
 //! The same scenario gives the same bits: the whole trace, line by line, and the outcome.
 
 use base::{Duration, Rate, Ratio};
+use longhaul_sim::{FlowSpec, Outcome, Scenario, Workload, run};
 use netem::{Buffer, Jitter, JitterKind, LossSpec, PathSpec, ReorderSpec};
-use sim::{FlowSpec, Outcome, Scenario, Workload, run};
 use tcp::Config;
 use trace::TextSink;
 

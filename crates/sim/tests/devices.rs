@@ -2,8 +2,10 @@
 //! are delivered as one frame.
 
 use base::{Bytes, Duration, Instant, Rate, Ratio, Rng};
+use longhaul_sim::{
+    AppPace, AuditSchedule, Carriage, Device, FlowSpec, IpVersion, Merging, Outcome, Scenario, Workload, run,
+};
 use netem::{Buffer, Jitter, JitterKind, LossSpec, PathSpec, ReorderSpec};
-use sim::{AppPace, AuditSchedule, Carriage, Device, FlowSpec, IpVersion, Merging, Outcome, Scenario, Workload, run};
 use tcp::Config;
 use test_case::test_case;
 use trace::{ConnId, Event, Observer, PacketPayload, PacketSent};
@@ -53,7 +55,7 @@ impl Observer for Largest {
 fn watch(scenario: &Scenario) -> (Largest, Outcome) {
     let mut largest = Largest::default();
     let outcome = run(scenario, &mut largest).unwrap_or_else(|failure| panic!("{failure}\n{scenario:?}"));
-    assert!(outcome.flows.iter().all(sim::FlowOutcome::is_complete));
+    assert!(outcome.flows.iter().all(longhaul_sim::FlowOutcome::is_complete));
     (largest, outcome)
 }
 

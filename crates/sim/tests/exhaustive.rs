@@ -4,9 +4,9 @@
 
 use base::{Duration, Rate};
 use core::fmt::Write;
+use longhaul_sim::{FlowSpec, Scenario, Workload, run};
 use netem::{Buffer, LossSpec, PathSpec};
 use recovery::{DetectorConfig, PrrConfig, RecoveryConfig, ReductionConfig, TlpConfig};
-use sim::{FlowSpec, Scenario, Workload, run};
 use tcp::{Config, ValidConfig};
 use trace::Off;
 
@@ -35,7 +35,7 @@ struct Row {
 }
 
 /// Loses the segments of `mask` once; their retransmissions arrive.
-fn transfer(mask: u32, config: &ValidConfig) -> sim::Outcome {
+fn transfer(mask: u32, config: &ValidConfig) -> longhaul_sim::Outcome {
     let lost = (0..SEGMENTS).filter(|bit| mask & (1 << bit) != 0).map(|bit| FIRST + u64::from(bit)).collect();
     let forward = PathSpec {
         rate: Rate::from_bits_per_sec(1_000_000_000),

@@ -4,8 +4,8 @@
 
 use base::{Duration, Rate};
 use cc::SlowStartConfig;
+use longhaul_sim::{FlowSpec, Scenario, Workload, run};
 use netem::{Buffer, PathSpec};
-use sim::{FlowSpec, Scenario, Workload, run};
 use tcp::Config;
 use test_case::test_case;
 use trace::TextSink;

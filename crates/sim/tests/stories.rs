@@ -4,9 +4,9 @@
 //! with 50 ms each way, unless a test says otherwise.
 
 use base::{Duration, Rate, Ratio};
+use longhaul_sim::{AppPace, FlowSpec, Scenario, Workload, run};
 use netem::{Buffer, LossSpec, PathSpec, ReorderSpec};
 use recovery::{DetectorConfig, RecoveryConfig};
-use sim::{AppPace, FlowSpec, Scenario, Workload, run};
 use tcp::Config;
 use tcp::config::{ReceiveWindowConfig, TimestampConfig};
 use trace::TextSink;

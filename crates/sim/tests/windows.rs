@@ -3,8 +3,8 @@
 
 use base::{Duration, Rate, Ratio};
 use core::ops::RangeInclusive;
+use longhaul_sim::{FlowSpec, Outcome, Scenario, Workload, run};
 use netem::{Buffer, PathSpec};
-use sim::{FlowSpec, Outcome, Scenario, Workload, run};
 use tcp::Config;
 use tcp::config::{DrsConfig, ReceiveConfig, ReceiveWindowConfig, SteppedConfig, WindowLevel, WindowRounding};
 use test_case::test_case;

@@ -7,13 +7,13 @@
 
 use base::{Duration, Instant, Rng, SeqNum};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::collections::VecDeque;
-use std::process::ExitCode;
-use tcp::config::{GuardConfig, ReceiveWindowConfig, SynCookies, TimestampConfig};
-use tcp::{
+use longhaul_tcp::config::{GuardConfig, ReceiveWindowConfig, SynCookies, TimestampConfig};
+use longhaul_tcp::{
     Budget, ChecksumState, Config, Conn, DeviceCaps, Payload, RxFrame, Segmentation, Sent, Stack, StackConfig, StackCx,
     StackEvent, TxChecksum, TxFrame, ValidConfig, turn,
 };
+use std::collections::VecDeque;
+use std::process::ExitCode;
 use trace::Off;
 use wire::{Ecn, Flags, Fragmentation, IpRepr, MAX_HEADER, Options, TcpRepr, Timestamps};
 
@@ -377,7 +377,7 @@ impl Beside {
                 }
             }
             while let Some(event) = self.stacks[1].poll_event() {
-                let connected = matches!(event, StackEvent::Conn { event: tcp::ConnEvent::Connected, .. });
+                let connected = matches!(event, StackEvent::Conn { event: longhaul_tcp::ConnEvent::Connected, .. });
                 ended += usize::from(connected);
             }
         }
@@ -404,7 +404,7 @@ impl Beside {
             if let Some(server) = server {
                 let mut off = Off;
                 let cx = &mut StackCx::new(now, &mut off);
-                if let Ok(tcp::Read::Data(n)) = self.stacks[0].read_pattern(cx, server, u64::MAX) {
+                if let Ok(longhaul_tcp::Read::Data(n)) = self.stacks[0].read_pattern(cx, server, u64::MAX) {
                     read += n;
                 }
                 let mut off = Off;

@@ -5,13 +5,13 @@
 
 use base::{Duration, Instant, SeqNum, SeqRange};
 use gungraun::{Callgrind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main};
+use longhaul_trace_io::capture::{Analysis, analyze};
+use longhaul_trace_io::table::TableWriter;
+use longhaul_trace_io::{ConnId, Event, Meta, Record};
 use pcap_file::DataLink;
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use std::net::Ipv4Addr;
 use trace::{FlagLetters, Phase, SendCause};
-use trace_io::capture::{Analysis, analyze};
-use trace_io::table::TableWriter;
-use trace_io::{ConnId, Event, Meta, Record};
 use wire::{Ecn, Flags, Fragmentation, IpRepr, MAX_HEADER, Options, SackBlocks, TcpRepr, Timestamps};
 
 const PAYLOAD: u32 = 1_448;

@@ -6,10 +6,10 @@ mod counting;
 use counting::allocations;
 use etherparse::PacketBuilder;
 use etherparse::TcpOptionElement::{Noop, SelectiveAcknowledgement, Timestamp};
+use longhaul_trace_io::capture::analyze;
 use pcap_file::DataLink;
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use std::time::Duration;
-use trace_io::capture::analyze;
 
 const PAYLOAD: u32 = 100;
 /// Segments of a round; in each the first is reported missing and retransmitted.

@@ -5,9 +5,9 @@
 
 use base::SeqNum;
 use gungraun::{Callgrind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main};
+use longhaul_wire::{Ecn, Flags, Fragmentation, IpRepr, MAX_HEADER, Options, TcpRepr, Timestamps};
 use std::hint::black_box;
 use std::net::Ipv4Addr;
-use wire::{Ecn, Flags, Fragmentation, IpRepr, MAX_HEADER, Options, TcpRepr, Timestamps};
 
 const PAYLOAD: u32 = 1_448;
 
@@ -37,7 +37,7 @@ fn segments(count: u32) -> Vec<(IpRepr, TcpRepr)> {
 fn headers(count: u32) -> Vec<Vec<u8>> {
     let header = |(ip, tcp): &(IpRepr, TcpRepr)| {
         let mut out = [0; MAX_HEADER];
-        let len = wire::emit(ip, tcp, PAYLOAD, &mut out);
+        let len = longhaul_wire::emit(ip, tcp, PAYLOAD, &mut out);
         out[..len].to_vec()
     };
     segments(count).iter().map(header).collect()
@@ -49,7 +49,7 @@ fn headers(count: u32) -> Vec<Vec<u8>> {
 fn emit(segments: Vec<(IpRepr, TcpRepr)>) {
     let mut out = [0; MAX_HEADER];
     for (ip, tcp) in &segments {
-        black_box(wire::emit(black_box(ip), black_box(tcp), PAYLOAD, &mut out));
+        black_box(longhaul_wire::emit(black_box(ip), black_box(tcp), PAYLOAD, &mut out));
         black_box(&out);
     }
 }
@@ -59,7 +59,7 @@ fn emit(segments: Vec<(IpRepr, TcpRepr)>) {
 #[bench::segments_1000(args = (1_000), setup = headers)]
 fn parse(headers: Vec<Vec<u8>>) {
     for header in &headers {
-        black_box(wire::parse(black_box(header), PAYLOAD)).expect("it was emitted");
+        black_box(longhaul_wire::parse(black_box(header), PAYLOAD)).expect("it was emitted");
     }
 }
 

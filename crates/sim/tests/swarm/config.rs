@@ -3,6 +3,7 @@
 use crate::world::Draw;
 use base::{Duration, Ratio, Rng};
 use cc::{AvoidanceConfig, CubicConfig, PacingConfig, SlowStartConfig};
+use longhaul_sim::BurstLimit;
 use recovery::config::{BlockCheck, BlockCheckVariant, PrrBound, PrrConfig, ReductionConfig};
 use recovery::config::{
     DetectorConfig, DsackAdaptation, DupThreshConfig, EarlyAnswer, LimitedTransmit, RackConfig, RttOf,
@@ -11,7 +12,6 @@ use recovery::rtt::OvertakingSample;
 use recovery::tlp::AfterAck;
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{LostRetransmission, RecoveryConfig, TlpConfig, UndoConfig};
-use sim::BurstLimit;
 use tcp::config::{
     AckConfig, AckTimer, DrsConfig, NagleConfig, QuickAgain, ReceiveWindowConfig, SackConfig, SteppedConfig,
     TimestampConfig, WindowLevel, WindowRounding, WindowScaleConfig,

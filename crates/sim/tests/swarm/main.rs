@@ -10,7 +10,7 @@ mod undos;
 mod world;
 
 use base::{Instant, Rng};
-use sim::{Outcome, Scenario, run};
+use longhaul_sim::{Outcome, Scenario, run};
 use std::collections::VecDeque;
 use tcp::CloseReason;
 use trace::{ConnId, Event, Observer, Off};

@@ -3,7 +3,7 @@
 
 use crate::{judge, world};
 use base::{Duration, Instant, SeqNum};
-use sim::run;
+use longhaul_sim::run;
 use std::collections::BTreeMap;
 use trace::{ConnId, Episode, Event, Observer, Proof};
 

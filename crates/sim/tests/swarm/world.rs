@@ -2,9 +2,9 @@
 
 use crate::config;
 use base::{Duration, Rate, Ratio, Rng};
+use longhaul_sim::{AppPace, AuditSchedule, BudgetSpec, Carriage, FlowSpec, IpVersion, Scenario, Until, Workload};
 use netem::loss::gilbert_elliott::Chain;
 use netem::{Buffer, Jitter, JitterKind, LossSpec, PathSpec, ReorderSpec};
-use sim::{AppPace, AuditSchedule, BudgetSpec, Carriage, FlowSpec, IpVersion, Scenario, Until, Workload};
 
 /// Draws with a shape.
 pub trait Draw {
@@ -59,7 +59,7 @@ pub fn random(seed: u64) -> Scenario {
     for index in 0..rng.pick(&[1, 1, 1, 2, 4]) {
         scenario.flows.push(flow(&mut root.fork(&format!("swarm/flow/{index}")), &scenario.forward));
     }
-    scenario.stall_after = sim::stall_limit(&scenario);
+    scenario.stall_after = longhaul_sim::stall_limit(&scenario);
     if let [flow] = &scenario.flows[..] {
         scenario.burst_limit = config::departures(&flow.client);
     }

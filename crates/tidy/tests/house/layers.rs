@@ -1,8 +1,8 @@
 //! Dependency directions and libraries, as `cargo metadata` reports them.
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
-use tidy::rules::layers::{Edge, Layers, check, unexplained};
-use tidy::{report, repository_root};
+use longhaul_tidy::rules::layers::{Edge, Layers, check, unexplained};
+use longhaul_tidy::{report, repository_root};
 
 fn edges(wanted: impl Fn(DependencyKind) -> bool) -> Vec<Edge> {
     let root = repository_root();

@@ -5,10 +5,10 @@
 
 mod layers;
 
-use tidy::rules::{
+use longhaul_tidy::rules::{
     algorithms, changelog, circles, configs, documents, opening, pages, rooms, size, variants, words, writers,
 };
-use tidy::{Problem, Source, report, rust_sources, text_files};
+use longhaul_tidy::{Problem, Source, report, rust_sources, text_files};
 
 fn each(rule: impl Fn(&Source) -> Vec<Problem>) -> Vec<Problem> {
     let sources = rust_sources();
@@ -94,14 +94,16 @@ fn prose_uses_the_terms_of_the_field() {
 
 #[test]
 fn the_changelog_has_room_for_the_next_entry() {
-    let text = std::fs::read_to_string(tidy::repository_root().join("CHANGELOG.md")).expect("CHANGELOG.md is readable");
+    let text = std::fs::read_to_string(longhaul_tidy::repository_root().join("CHANGELOG.md"))
+        .expect("CHANGELOG.md is readable");
     report(&changelog::check("CHANGELOG.md", &text));
 }
 
 #[test]
 fn no_measured_page_is_older_than_its_behaviour() {
     let read = |path: &str| {
-        std::fs::read_to_string(tidy::repository_root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+        std::fs::read_to_string(longhaul_tidy::repository_root().join(path))
+            .unwrap_or_else(|error| panic!("{path}: {error}"))
     };
     let stamps = read(pages::STAMPS);
     let today = pages::stamps(&stamps);
@@ -115,7 +117,7 @@ fn pages_are_short_and_their_links_lead_somewhere() {
     let files = text_files();
     let pages: Vec<(&str, &str)> =
         files.iter().filter(|(path, _)| path.ends_with(".md")).map(|(path, text)| (&**path, &**text)).collect();
-    let exists = |path: &str| tidy::repository_root().join(path).exists();
+    let exists = |path: &str| longhaul_tidy::repository_root().join(path).exists();
     let page = |wanted: &str| pages.iter().find(|(path, _)| *path == wanted).map(|(_, text)| *text);
     let problems = pages.iter().flat_map(|(path, text)| {
         let links = documents::links(path, text, exists, page);

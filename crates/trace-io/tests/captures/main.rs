@@ -6,9 +6,9 @@ mod tshark;
 mod world;
 
 use base::{Duration, Rate, Ratio};
+use longhaul_trace_io::capture::{DirectionReport, FlowReport, analyze, records};
+use longhaul_trace_io::{ConnId, Event};
 use netem::{Buffer, Jitter, JitterKind, LossSpec, Place, ReorderSpec, StreamLoss};
-use trace_io::capture::{DirectionReport, FlowReport, analyze, records};
-use trace_io::{ConnId, Event};
 use world::{Outcome, Story, run};
 
 const fn ms(ms: u64) -> Duration {

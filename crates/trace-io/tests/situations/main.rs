@@ -4,11 +4,11 @@
 //! The rules were tuned on captures with other seeds. These were made once, with a seed drawn after the rules were fixed.
 
 use flate2::read::GzDecoder;
+use longhaul_trace_io::capture::{FlowReport, analyze};
 use serde_json::Value;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use trace_io::capture::{FlowReport, analyze};
 
 /// Number of captures, how many first findings must be correct, and how many of the others may claim certainty.
 const CAPTURES: usize = 25;

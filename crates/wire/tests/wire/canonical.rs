@@ -3,13 +3,19 @@
 use crate::support::emitted;
 use base::{SeqNum, SeqRange};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use wire::{Ecn, Flags, IpRepr, Options, SackBlocks, TcpRepr, Timestamps, checksum};
+use longhaul_wire::{Ecn, Flags, IpRepr, Options, SackBlocks, TcpRepr, Timestamps, checksum};
 
 const SRC: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 const DST: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 51, 100, 2));
 
-const IP: IpRepr =
-    IpRepr { src: SRC, dst: DST, ttl: 64, dscp: 0, ecn: Ecn::NotEct, fragmentation: wire::Fragmentation::Forbidden };
+const IP: IpRepr = IpRepr {
+    src: SRC,
+    dst: DST,
+    ttl: 64,
+    dscp: 0,
+    ecn: Ecn::NotEct,
+    fragmentation: longhaul_wire::Fragmentation::Forbidden,
+};
 
 const STAMPS: Timestamps = Timestamps { tsval: 0x0a0b0c0d, tsecr: 0x01020304 };
 
@@ -73,7 +79,7 @@ fn a_data_segment_of_ipv6_without_options() {
         ttl: 255,
         dscp: 46,
         ecn: Ecn::Ce,
-        fragmentation: wire::Fragmentation::Forbidden,
+        fragmentation: longhaul_wire::Fragmentation::Forbidden,
     };
     let expected = [
         &[0x6b, 0xb0, 0, 0, 0x05, 0xb4, 6, 255][..],

@@ -3,8 +3,8 @@
 use crate::support::{emitted, ip, tcp, that_fits};
 use core::net::IpAddr;
 use etherparse::{IpHeaders, IpNumber, Ipv4Header, Ipv6Header, PacketBuilder, TcpHeader, TcpOptionElement as Element};
+use longhaul_wire::{Flags, Fragmentation, IpRepr, Options, TcpRepr, checksum, parse, split};
 use proptest::prelude::*;
-use wire::{Flags, Fragmentation, IpRepr, Options, TcpRepr, checksum, parse, split};
 
 fn payload() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(any::<u8>(), 0..64)

@@ -1,9 +1,9 @@
 //! What holds for every header: the way there and back, and the totality of the parser.
 
 use crate::support::{emitted, ip, tcp, that_fits};
+use longhaul_wire::checksum::{fill, fill_partial, ones_complement_sum, verify};
+use longhaul_wire::{MAX_HEADER, parse, split};
 use proptest::prelude::*;
-use wire::checksum::{fill, fill_partial, ones_complement_sum, verify};
-use wire::{MAX_HEADER, parse, split};
 
 fn payload() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(any::<u8>(), 0..64)

@@ -2,11 +2,11 @@
 
 use base::{SeqNum, SeqRange};
 use core::net::IpAddr;
-use proptest::prelude::*;
-use wire::{
+use longhaul_wire::{
     Cookie, Ecn, FastOpen, FastOpenKind, Flags, Fragmentation, IpRepr, MAX_HEADER, Options, SackBlocks, TcpRepr,
     Timestamps,
 };
+use proptest::prelude::*;
 
 /// Any IP header of either version.
 pub fn ip() -> impl Strategy<Value = IpRepr> {
@@ -67,7 +67,7 @@ pub fn tcp() -> impl Strategy<Value = TcpRepr> {
 /// The canonical header as a vector.
 pub fn emitted(ip: &IpRepr, tcp: &TcpRepr, payload_len: u32) -> Vec<u8> {
     let mut out = [0xee; MAX_HEADER];
-    let len = wire::emit(ip, tcp, payload_len, &mut out);
+    let len = longhaul_wire::emit(ip, tcp, payload_len, &mut out);
     out[..len].to_vec()
 }
 
