@@ -1,7 +1,7 @@
 //! Retransmission timeout (RFC 6298).
 //!
-//! Owns the current timeout, but no deadline: the endpoint adds [`RtoState::current`] and arms the timer. Borrows the configuration
-//! with each event, because many connections share one.
+//! Owns the current timeout, but no deadline: the endpoint adds [`RtoState::current`] and arms the timer. Borrows the
+//! configuration with each event, because many connections share one.
 //! Deviations: bounds and granularity are [`RtoConfig`]; its defaults are the RFC's.
 
 use crate::rtt::RttEstimator;
