@@ -234,7 +234,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""));
 }
 
-#[test_case(&["experiments"], "wan              A file over a clean 100 Mbit/s path"; "experiments")]
+#[test_case(&["experiments"], "wan              Bulk transfers over a clean 100 Mbit/s path"; "experiments")]
 #[test_case(&["profiles"], "server-2016         Windows Server 2016"; "all profiles")]
 #[test_case(&["profiles", "server-2022"], "recovery.probe"; "a profile says what is not modelled")]
 #[test_case(&["profiles", "server-2016", "server-2022"], "rack_ring     documented   rack             documented"; "two profiles")] // variant: rack_ring
