@@ -246,9 +246,9 @@ impl SlowStartConfig {
 }
 
 const LOW_WINDOW: (&str, &str) = ("cc.slow_start.low_window_segments", "must be at least 2");
-/// Margins and spacings: finer ones would vanish when counted in microseconds, larger ones exceed the noise of a path.
+/// Margins and spacings: counts of microseconds lose finer ones, and larger ones exceed the noise of a path.
 const SPANS: core::ops::RangeInclusive<Duration> = Duration::from_micros(1)..=Duration::from_secs(10);
-/// Spacings of ACKs: finer ones would vanish too, and ACKs that are further apart are no train.
+/// Spacings of ACKs: counts of microseconds lose finer ones, and ACKs that are further apart do not form a train.
 const SPACINGS: core::ops::RangeInclusive<Duration> = Duration::from_micros(1)..=Duration::from_millis(65);
 const SPAN: &str = "must be between 1us and 10s";
 const BETA: &str = "must lie between 0 and 1, neither included, with at most six decimals";

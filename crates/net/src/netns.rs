@@ -30,7 +30,7 @@ pub enum NamespaceError {
     /// A namespace of this name already exists.
     #[error("a network namespace `{0}` exists already: choose another name, or remove it with `ip netns del {0}`")]
     Exists(String),
-    /// There is no namespace of this name.
+    /// No namespace has this name.
     #[error("the network namespace `{0}` does not exist: create it with `ip netns add {0}`")]
     NotFound(String),
     /// CAP_SYS_ADMIN is missing, or CAP_NET_ADMIN, without which nothing can be set up inside.

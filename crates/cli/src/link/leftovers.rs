@@ -30,7 +30,7 @@ impl Note {
     /// Records namespaces that this process has just created.
     ///
     /// # Errors
-    /// If there is no directory for the record.
+    /// If the directory for the record does not exist or cannot be written.
     pub fn write(made: &[String]) -> io::Result<Self> {
         Self::write_to(&runtime_dir()?, made)
     }
@@ -57,7 +57,7 @@ impl Drop for Note {
 /// # Errors
 /// When a namespace cannot be removed.
 pub fn remove() -> Result<(), NamespaceError> {
-    // Without a directory there are no records.
+    // A user without this directory has recorded nothing.
     runtime_dir().map_or(Ok(()), |directory| remove_in(&directory))
 }
 

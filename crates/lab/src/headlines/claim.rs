@@ -29,7 +29,7 @@ pub struct Claim {
     pub facts: &'static [Fact],
     /// What the traces show. `{name}` stands for a fact, `{measured}` and `{where}` for the row's own.
     pub shows: &'static str,
-    /// Why it is not reproduced, or why there is no criterion; printed unless it is reproduced.
+    /// The reason why the claim does not reproduce, or why it has no criterion; printed unless it reproduces.
     pub reason: &'static str,
 }
 

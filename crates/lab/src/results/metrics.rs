@@ -103,7 +103,7 @@ const fn named(name: &'static str, _description: &str) -> &'static str {
 }
 
 impl Metrics {
-    /// Returns the metric of this name; `None` also if there is no such metric.
+    /// Returns the metric of this name; `None` if the run lacks it or the name is unknown.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.all().into_iter().find(|(known, _)| *known == name).and_then(|(_, value)| value)
     }

@@ -157,7 +157,7 @@ impl<W: Write> File<W> {
         Ok(Self { writer, began, packet: Vec::new() })
     }
 
-    /// Writes batches until there are no more; whenever none is waiting, the file is complete.
+    /// Writes batches until the sender hangs up, and flushes the file whenever no batch waits.
     fn write_all(&mut self, batches: &Receiver<Batch>, back: &mpsc::Sender<Batch>) -> io::Result<()> {
         loop {
             let mut batch = match batches.try_recv() {

@@ -48,7 +48,7 @@ impl Verdict {
 pub struct Comparison {
     /// Median of the ratios.
     pub median_ratio: f64,
-    /// Bounds of the 95 % interval; `None` if there is no meaningful one.
+    /// Bounds of the 95 % interval; `None` if the samples do not support one.
     pub interval: Option<(f64, f64)>,
     /// What this says.
     pub verdict: Verdict,

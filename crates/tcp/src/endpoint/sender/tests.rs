@@ -17,9 +17,18 @@ use recovery::{Arrival, Delivered, Episode, LostRetransmission, ReductionConfig,
 use test_case::test_case;
 
 /// Payload bytes of a segment.
-const SIZE: Bytes = 100;
-const NOW: Instant = Instant::from_nanos(1_000_000_000);
-const MS: Duration = Duration::from_millis(1);
+pub(super) const SIZE: Bytes = 100;
+pub(super) const NOW: Instant = Instant::from_nanos(1_000_000_000);
+pub(super) const MS: Duration = Duration::from_millis(1);
+
+/// A sender with a congestion window of ten segments that has written nothing, to a peer whose window takes `window` bytes.
+pub(super) fn opened(cfg: &ValidConfig, window: Bytes) -> Sender {
+    let mut snd = Sender::new(cfg, SeqNum(0), SIZE as u16, SIZE, NOW);
+    snd.space.on_syn_sent(0);
+    snd.space.on_syn_acked();
+    snd.space.on_window(window);
+    snd
+}
 
 /// A sender with a congestion window of ten segments, to a peer with a window of twenty.
 struct Case {
@@ -35,10 +44,7 @@ fn case_with(change: impl FnOnce(&mut Config)) -> Case {
     let mut cfg = quick();
     change(&mut cfg);
     let cfg = valid(cfg);
-    let mut snd = Sender::new(&cfg, SeqNum(0), SIZE as u16, SIZE, NOW);
-    snd.space.on_syn_sent(0);
-    snd.space.on_syn_acked();
-    snd.space.on_window(20 * SIZE);
+    let snd = opened(&cfg, 20 * SIZE);
     Case { cfg, snd }
 }
 

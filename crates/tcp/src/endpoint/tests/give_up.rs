@@ -491,13 +491,19 @@ fn empty_probes_lie_below_what_was_acknowledged_and_wait_anew_after_each_answer(
     assert_eq!(gaps, [1_000, 2_000, 4_000, 8_000, 16_000, 32_000]);
 }
 
-#[test]
-fn with_empty_probes_a_window_too_narrow_is_used_when_a_probe_is_due() {
+/// A connection whose probes are empty, to a peer whose window takes `window` bytes.
+fn probing_without_data(window: u16) -> Script {
     let mut cfg = quick();
     cfg.send.window_probe = WindowProbe::Empty;
     let mut script = Script::established(cfg);
-    script.peer_window = 200;
+    script.peer_window = window;
     script.ack(1);
+    script
+}
+
+#[test]
+fn with_empty_probes_a_window_too_narrow_is_used_when_a_probe_is_due() {
+    let mut script = probing_without_data(200);
     script.write(10_000);
     assert!(script.data().is_empty());
     script.pass(SECOND);
@@ -507,11 +513,7 @@ fn with_empty_probes_a_window_too_narrow_is_used_when_a_probe_is_due() {
 
 #[test]
 fn with_empty_probes_what_a_narrow_window_took_is_data_and_probes_begin_anew_behind_it() {
-    let mut cfg = quick();
-    cfg.send.window_probe = WindowProbe::Empty;
-    let mut script = Script::established(cfg);
-    script.peer_window = 200;
-    script.ack(1);
+    let mut script = probing_without_data(200);
     script.write(10_000);
     script.pass(SECOND);
     assert_eq!(script.data(), [(1, 200)]);
@@ -535,11 +537,7 @@ fn with_empty_probes_a_window_that_opens_too_little_does_not_hurry_them() {
 
 #[test]
 fn with_empty_probes_a_fin_waits_for_the_window_too() {
-    let mut cfg = quick();
-    cfg.send.window_probe = WindowProbe::Empty;
-    let mut script = Script::established(cfg);
-    script.peer_window = 0;
-    script.ack(1);
+    let mut script = probing_without_data(0);
     script.shutdown();
     assert_eq!(departures(&mut script, secs(3)), [(1_000, Flags::NONE, 0), (3_000, Flags::NONE, 0)]);
     script.peer_window = 1;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::{ChunkRefill, SegmenterConfig, ValidConfig};
+use crate::endpoint::sender::tests::{MS, NOW, SIZE, opened};
 use crate::endpoint::sender::{Boundary, Losses, NewData, Source};
 use crate::send::nagle::Outstanding;
 use crate::testing::{quick, valid};
@@ -9,11 +10,6 @@ use base::SeqRange;
 use cc::{CongestionEvent, IdleRestart, PacingConfig};
 use recovery::{Delivered, ReductionConfig};
 use test_case::test_case;
-
-/// Payload bytes of a segment.
-const SIZE: Bytes = 100;
-const NOW: Instant = Instant::from_nanos(1_000_000_000);
-const MS: Duration = Duration::from_millis(1);
 
 /// A sender with a congestion window of ten segments, to a peer with a window of twenty.
 struct Case {
@@ -31,10 +27,7 @@ fn case_with(change: impl FnOnce(&mut Config)) -> Case {
     cfg.send.push = PushConfig::Writes;
     change(&mut cfg);
     let cfg = valid(cfg);
-    let mut snd = Sender::new(&cfg, SeqNum(0), SIZE as u16, SIZE, NOW);
-    snd.space.on_syn_sent(0);
-    snd.space.on_syn_acked();
-    snd.space.on_window(20 * SIZE);
+    let mut snd = opened(&cfg, 20 * SIZE);
     snd.send_bursts(&cfg);
     Case { cfg, snd }
 }

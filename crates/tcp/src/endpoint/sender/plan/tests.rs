@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::config::{NagleConfig, ValidConfig, WindowProbe};
+use crate::endpoint::sender::tests::{NOW, SIZE, opened};
 use crate::testing::{quick, valid};
 use base::SeqRange;
 use core::mem::discriminant;
@@ -10,9 +11,6 @@ use recovery::config::{DetectorConfig, DupThreshConfig};
 use recovery::frto::Frto;
 use recovery::{Delivered, Episode, Undo};
 
-/// Payload bytes of a segment.
-const SIZE: Bytes = 100;
-const NOW: Instant = Instant::from_nanos(1_000_000_000);
 const LATER: Instant = Instant::from_nanos(2_000_000_000);
 
 /// A connection that has written nothing, to a peer with a window of ten segments. The congestion window has ten, too.
@@ -26,10 +24,7 @@ struct Case {
 impl Case {
     fn new() -> Self {
         let cfg = valid(quick());
-        let mut snd = Sender::new(&cfg, SeqNum(0), SIZE as u16, SIZE, Instant::ZERO);
-        snd.space.on_syn_sent(0);
-        snd.space.on_syn_acked();
-        snd.space.on_window(10 * SIZE);
+        let snd = opened(&cfg, 10 * SIZE);
         assert_eq!(snd.cc.window().cwnd(), 10 * SIZE);
         let view = View { open: true, size: SIZE, ..View::without_data(false, false) };
         Self { cfg, snd, view, ack_due: false }
