@@ -122,7 +122,13 @@ impl<'a> Game<'a> {
         let side = &mut self.sides[at];
         let frame = parcel.map(|parcel| {
             let payload = Payload::Pattern { offset: parcel.offset, len: parcel.len };
-            RxFrame { at: now, header: &parcel.header, payload, gso_size: None, checksum: ChecksumState::Unneeded }
+            RxFrame {
+                at: now,
+                header: wire::Header::read(&parcel.header),
+                payload,
+                gso_size: None,
+                checksum: ChecksumState::Unneeded,
+            }
         });
         self.tally.packets += u64::from(frame.is_some());
         let mut off = Off;

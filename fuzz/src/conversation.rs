@@ -190,8 +190,13 @@ impl Game {
         });
         let at = self.now;
         let checksum = ChecksumState::Unneeded;
-        let frame =
-            frame.map(|(len, payload)| RxFrame { at, header: &header[..len], payload, gso_size: None, checksum });
+        let frame = frame.map(|(len, payload)| RxFrame {
+            at,
+            header: wire::Header::read(&header[..len]),
+            payload,
+            gso_size: None,
+            checksum,
+        });
         let (mut sent, mut iss) = (0, self.iss);
         let mut tx = |frame: TxFrame<'_>| {
             let (_, repr) = wire::parse(frame.header, frame.payload.len()).expect("what leaves is well-formed");

@@ -56,7 +56,7 @@ fn every_target_has_a_program() {
 fn the_seeds_of_the_parser_are_what_their_names_say() {
     let mut verdicts = Vec::new();
     for (file, bytes) in inputs("wire_parse").into_iter().filter(|(file, _)| file.ends_with(".bin")) {
-        let verdict = match wire::split(&bytes).and_then(|cut| wire::parse(cut.header, cut.payload.len() as u32)) {
+        let verdict = match wire::split(&bytes).and_then(|cut| cut.header.parse(cut.payload.len() as u32)) {
             Ok(_) => "ok",
             Err(reason) => reason.name(),
         };

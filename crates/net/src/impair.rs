@@ -9,7 +9,7 @@ use crate::pool::Pool;
 use base::{Instant, Rng};
 use netem::{Packet, Path, PathSpec};
 use tcp::{ChecksumState, Payload, RxFrame, TxFrame, fill_pattern};
-use wire::{Parts, Split};
+use wire::{Header, Parts, Split};
 
 /// What happens to packets between device and stack.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,7 +52,13 @@ impl Default for RawPacket {
 impl RawPacket {
     pub(crate) fn as_rx(&self, at: Instant) -> RxFrame<'_> {
         let (header, payload) = self.bytes.split_at(self.header_len);
-        RxFrame { at, header, payload: Payload::Bytes(payload), gso_size: None, checksum: self.checksum }
+        RxFrame {
+            at,
+            header: Header::read(header),
+            payload: Payload::Bytes(payload),
+            gso_size: None,
+            checksum: self.checksum,
+        }
     }
 
     pub(crate) fn as_frame(&self) -> Frame<'_> {
@@ -113,7 +119,7 @@ impl PacketPool {
         checksum: ChecksumState,
         mut each: impl FnMut(&mut Self, Parcel),
     ) {
-        let mut parts = Parts::new(split.header, split.payload, gso_size);
+        let mut parts = Parts::new(split.header.bytes(), split.payload, gso_size);
         loop {
             let mut packet = self.take(checksum);
             let Some(payload) = parts.next_into(&mut packet.bytes) else {

@@ -8,7 +8,7 @@ use core::ops::Range;
 use netem::Packet;
 use tcp::{ChecksumState, Payload, RxFrame, TxFrame};
 use trace::{PacketPayload, PacketSent};
-use wire::{Cuts, MAX_HEADER, Merge};
+use wire::{Cuts, Header, MAX_HEADER, Merge};
 
 /// How packets travel.
 pub type Parcel = Box<SimPacket>;
@@ -65,24 +65,25 @@ impl SimPacket {
             StoredPayload::Bytes(bytes) => Payload::Bytes(bytes),
         };
         let gso_size = if self.gso_size == 0 { None } else { Some(self.gso_size) };
-        RxFrame { at, header: self.header(), payload, gso_size, checksum: ChecksumState::Unneeded }
+        RxFrame { at, header: Header::emitted(self.header()), payload, gso_size, checksum: ChecksumState::Unneeded }
     }
 
-    /// Returns the offset of the TCP header.
-    fn tcp_at(&self) -> usize {
-        if self.header[0] >> 4 == 4 { usize::from(self.header[0] & 0xf) * 4 } else { 40 }
+    /// Returns the TCP header, and whatever of the buffer is behind it.
+    #[inline]
+    fn tcp(&self) -> &[u8] {
+        &self.header[Header::emitted(self.header()).tcp_at().expect("a TCP stack sent it")..]
     }
 
     /// Source and destination port.
     pub(crate) fn ports(&self) -> [u16; 2] {
-        let tcp = self.tcp_at();
-        [tcp, tcp + 2].map(|at| u16::from_be_bytes([self.header[at], self.header[at + 1]]))
+        let tcp = self.tcp();
+        [0, 2].map(|at| u16::from_be_bytes([tcp[at], tcp[at + 1]]))
     }
 
     /// First sequence number of the TCP segment inside.
     pub(crate) fn seq(&self) -> SeqNum {
-        let at = self.tcp_at() + 4;
-        SeqNum(u32::from_be_bytes([self.header[at], self.header[at + 1], self.header[at + 2], self.header[at + 3]]))
+        let tcp = self.tcp();
+        SeqNum(u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]))
     }
 
     /// Returns what an observer of packets sees.
@@ -318,18 +319,26 @@ mod tests {
         TxFrame { header, payload, gso_size: None, checksum: ChecksumState::Unneeded }
     }
 
+    /// As many bytes as an IPv4 header and a TCP header with timestamps; of their fields only the ones that say so.
+    const V4_WITH_TIMESTAMPS: [u8; 52] = {
+        let mut header = [7; 52];
+        header[0] = 0x45;
+        (header[6], header[7], header[9]) = (0x40, 0, 6);
+        header
+    };
+
     #[test]
     fn a_packet_gives_back_what_was_put_in() {
         let mut pool = PacketPool::default();
-        let described = pool.packet(&frame(&[7; 52], Payload::Pattern { offset: 9, len: 1448 }));
+        let described = pool.packet(&frame(&V4_WITH_TIMESTAMPS, Payload::Pattern { offset: 9, len: 1448 }));
         assert_eq!(described.wire_len(), 1500);
         let seen = described.as_frame(Instant::from_nanos(3));
-        assert_eq!((seen.at, seen.header.len(), seen.payload.len()), (Instant::from_nanos(3), 52, 1448));
+        assert_eq!((seen.at, seen.header.bytes().len(), seen.payload.len()), (Instant::from_nanos(3), 52, 1448));
         assert_eq!(described.stream(), Some(9..1457));
 
         pool.put_back(described);
-        let bytes = pool.packet(&frame(&[1; 40], Payload::Bytes(b"abc")));
-        assert_eq!((bytes.wire_len(), bytes.header()), (43, &[1; 40][..]));
+        let bytes = pool.packet(&frame(&V4_WITH_TIMESTAMPS, Payload::Bytes(b"abc")));
+        assert_eq!((bytes.wire_len(), bytes.header()), (55, &V4_WITH_TIMESTAMPS[..]));
         assert!(matches!(bytes.as_frame(Instant::ZERO).payload, Payload::Bytes(b"abc")));
         assert_eq!(bytes.stream(), None);
         assert!(pool.free.is_empty());

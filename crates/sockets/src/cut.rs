@@ -99,8 +99,8 @@ mod tests {
         let (mut seen, mut bytes) = (Vec::new(), Vec::new());
         for packet in packets(&frame, Cut::AtTheDevice) {
             let cut = wire::split(&packet).expect("a packet");
-            assert!(wire::checksum::verify(cut.header, cut.payload));
-            let (part_ip, part) = wire::parse(cut.header, cut.payload.len() as u32).expect("a segment");
+            assert!(wire::checksum::verify(&cut.header, cut.payload));
+            let (part_ip, part) = cut.header.parse(cut.payload.len() as u32).expect("a segment");
             assert_eq!((part_ip, part.ack, part.window), (ip, tcp.ack, tcp.window));
             seen.push((part.seq.distance_from(tcp.seq), cut.payload.len(), part.flags));
             bytes.extend_from_slice(cut.payload);

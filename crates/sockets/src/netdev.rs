@@ -4,24 +4,14 @@
 
 use crate::host::{Emitted, Host};
 use crate::reports::Blame;
-use std::net::IpAddr;
 use tcp::{ChecksumState, Payload, RxFrame};
-
-/// The protocol numbers of ICMP (RFC 792, RFC 4443).
-const PROTOCOL_ICMP: u8 = 1;
-const PROTOCOL_ICMP6: u8 = 58;
+use wire::Header;
 
 /// What a socket reports of an ICMP message. The stack decides whether the message is valid.
-fn blame(bytes: &[u8]) -> Option<Blame> {
-    let version = bytes.first()? >> 4;
-    let at = if version == 4 { usize::from(bytes[0] & 15) * 4 } else { 40 };
-    let message = (*bytes.get(at)?, *bytes.get(at + 1)?);
-    let from: IpAddr = match version {
-        4 if *bytes.get(9)? == PROTOCOL_ICMP => bytes.get(12..)?.first_chunk::<4>().copied()?.into(),
-        6 if *bytes.get(6)? == PROTOCOL_ICMP6 => bytes.get(8..)?.first_chunk::<16>().copied()?.into(),
-        _ => return None,
-    };
-    Some(Blame { kind: message.0, code: message.1, from })
+fn blame(header: &Header<'_>) -> Option<Blame> {
+    let (message, from) = header.icmp()?;
+    let &[kind, code, ..] = message else { return None };
+    Some(Blame { kind, code, from })
 }
 
 impl Host {
@@ -29,10 +19,10 @@ impl Host {
     /// host. Anything but a TCP segment or an ICMP message is dropped.
     pub fn arrive(&mut self, bytes: &[u8]) {
         let Ok(split) = wire::split(bytes) else { return };
-        if let Ok((ip, _)) = wire::parse(split.header, split.payload.len() as u32) {
-            self.stack.add_address(ip.dst);
+        if split.header.tcp_at().is_ok() {
+            self.stack.add_address(split.header.destination());
         }
-        self.blame = blame(bytes);
+        self.blame = blame(&split.header);
         let (at, payload) = (self.now(), Payload::Bytes(split.payload));
         let checksum = ChecksumState::InHeader;
         self.drive(Some(RxFrame { at, header: split.header, payload, gso_size: None, checksum }));

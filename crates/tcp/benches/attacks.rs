@@ -97,7 +97,13 @@ impl Answer {
 /// Processes one packet.
 #[inline(always)]
 fn one_turn(stack: &mut Stack, now: Instant, header: &[u8], payload: Payload<'_>, answer: &mut Answer) {
-    let frame = RxFrame { at: now, header, payload, gso_size: None, checksum: ChecksumState::Unneeded };
+    let frame = RxFrame {
+        at: now,
+        header: wire::Header::read(header),
+        payload,
+        gso_size: None,
+        checksum: ChecksumState::Unneeded,
+    };
     let mut tx = |frame: TxFrame<'_>| {
         answer.len = frame.header.len();
         answer.header[..answer.len].copy_from_slice(frame.header);
@@ -332,7 +338,7 @@ impl Beside {
             }
             let frames = arrived.iter().map(|frame| RxFrame {
                 at: now,
-                header: &frame.header,
+                header: wire::Header::read(&frame.header),
                 payload: Payload::Pattern { offset: frame.payload.0, len: frame.payload.1 },
                 gso_size: None,
                 checksum: ChecksumState::Unneeded,

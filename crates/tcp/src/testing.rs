@@ -333,7 +333,7 @@ impl Script {
     fn run_frame(&mut self, frame: Option<(&[u8], Payload<'_>)>) {
         let frame = frame.map(|(header, payload)| RxFrame {
             at: self.now,
-            header,
+            header: wire::Header::read(header),
             payload,
             gso_size: None,
             checksum: ChecksumState::Unneeded,

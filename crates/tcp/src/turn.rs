@@ -10,14 +10,15 @@ use crate::pattern::Payload;
 use crate::stack::Stack;
 use base::Instant;
 use trace::Observer;
+use wire::Header;
 
 /// A frame as a device or an emulator hands it in: one segment, or one super-segment of many.
 #[derive(Clone, Copy, Debug)]
 pub struct RxFrame<'a> {
     /// Ingress time; not after the turn's `now`, and not before the preceding frame's.
     pub at: Instant,
-    /// IP and TCP header, options included (`wire::split` separates them from a raw read).
-    pub header: &'a [u8],
+    /// IP and TCP header, options included (`wire::split` separates them from a raw read, `wire::Header::read` takes them alone).
+    pub header: Header<'a>,
     /// The segment's bytes, or their description.
     pub payload: Payload<'a>,
     /// Segment size of a super-segment; `None` for a plain one.

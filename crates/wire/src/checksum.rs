@@ -2,15 +2,15 @@
 
 pub use crate::sum::ones_complement_sum;
 
-use crate::ip::{self, PROTOCOL_TCP};
+use crate::Header;
+use crate::ip::PROTOCOL_TCP;
 use crate::sum::fold;
 use crate::tcp::packet::CHECKSUM_AT;
 
-/// Returns whether the TCP checksum of `header` + `payload` is correct.
-///
-/// `header` must be one that [`crate::parse`] accepted; for bytes that are not a TCP header the result is always false.
-pub fn verify(header: &[u8], payload: &[u8]) -> bool {
-    let Ok(offset) = ip::tcp_offset(header) else { return false };
+/// Returns whether the TCP checksum of `header` + `payload` is correct; for what is not a TCP header the result is always false.
+pub fn verify(header: &Header<'_>, payload: &[u8]) -> bool {
+    let Ok(offset) = header.tcp_at() else { return false };
+    let header = header.bytes();
     let pseudo = pseudo_header_sum(header, offset, payload.len() as u64);
     fold(pseudo + segment_sum(&header[offset..], payload)) == 0xffff
 }
@@ -62,7 +62,7 @@ pub(crate) fn pseudo_v6(packet: &[u8], next_header: u8, len: u64) -> u64 {
 /// # Panics
 /// If it is not such a header.
 pub fn offset_of_segment(header: &[u8]) -> usize {
-    ip::tcp_offset(header).expect("the caller made or parsed this header")
+    Header::read(header).tcp_at().expect("the caller made or parsed this header")
 }
 
 fn store(header: &mut [u8], offset: usize, checksum: u16) {

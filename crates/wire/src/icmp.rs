@@ -11,12 +11,12 @@ mod kind;
 pub use emit::emit;
 pub use kind::{IcmpKind, Unreachable};
 
-use crate::ip::{self, PROTOCOL_ICMPV4, PROTOCOL_ICMPV6, PROTOCOL_TCP, Version};
+use crate::ip::{self, PROTOCOL_ICMPV6, PROTOCOL_TCP, Version};
 use crate::sum::{fold, ones_complement_sum};
-use crate::{Malformed, checksum, ipv4, ipv6};
+use crate::{Header, Malformed, checksum, ipv4, ipv6};
 use base::SeqNum;
 use core::fmt;
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::IpAddr;
 
 /// Bytes of an ICMP header in front of the quote.
 const HEADER: usize = 8;
@@ -76,22 +76,6 @@ impl From<Malformed> for Ignored {
     }
 }
 
-/// Returns whether a whole packet carries an ICMP message.
-#[cold]
-pub(crate) fn is_one(packet: &[u8]) -> bool {
-    offset(packet).is_ok()
-}
-
-/// Returns the IP version, and where the ICMP header begins.
-fn offset(packet: &[u8]) -> Result<(Version, usize), Malformed> {
-    let version = ip::version(packet)?;
-    let offset = match version {
-        Version::V4 => ipv4::offset_of(PROTOCOL_ICMPV4, packet)?,
-        Version::V6 => ipv6::offset_of(PROTOCOL_ICMPV6, packet)?,
-    };
-    Ok((version, offset))
-}
-
 //= specs/rfc5927.md#validity
 //# An ICMP error is read only if its checksum is right and its quote shows the ports and the sequence number of a segment.
 /// Reads an ICMP packet from its IP header to its end, as [`crate::split`] leaves it.
@@ -100,11 +84,12 @@ fn offset(packet: &[u8]) -> Result<(Version, usize), Malformed> {
 ///
 /// # Errors
 /// Names the first reason why it has no information for TCP; never panics.
-pub fn parse(packet: &[u8]) -> Result<IcmpNotice, Ignored> {
-    let (version, offset) = offset(packet)?;
-    let (claimed, destination) = match version {
-        Version::V4 => (ipv4::claimed_len(packet)?, address_v4(packet, 16)),
-        Version::V6 => (ipv6::claimed_len(packet)?, address_v6(packet, 24)),
+pub fn parse(header: &Header<'_>) -> Result<IcmpNotice, Ignored> {
+    let (version, offset) = header.icmp_at()?;
+    let packet = header.bytes();
+    let claimed = match version {
+        Version::V4 => ipv4::claimed_len(packet)?,
+        Version::V6 => ipv6::claimed_len(packet)?,
     };
     if claimed != packet.len() {
         return Err(Malformed::IpLength.into());
@@ -128,16 +113,7 @@ pub fn parse(packet: &[u8]) -> Result<IcmpNotice, Ignored> {
     };
     let kind = kind.ok_or(Ignored::NotAnError)?;
     let notice = read_quote(version, quote, quoted_offset?, kind)?;
-    if notice.src == destination { Ok(notice) } else { Err(Ignored::NotTheSender) }
-}
-
-fn address_v4(packet: &[u8], at: usize) -> IpAddr {
-    let bytes = [packet[at], packet[at + 1], packet[at + 2], packet[at + 3]];
-    IpAddr::V4(Ipv4Addr::from(bytes))
-}
-
-fn address_v6(packet: &[u8], at: usize) -> IpAddr {
-    IpAddr::V6(packet.first_chunk().map_or(Ipv6Addr::UNSPECIFIED, |fixed| ipv6::address(fixed, at)))
+    if notice.src == ip::destination(version, packet) { Ok(notice) } else { Err(Ignored::NotTheSender) }
 }
 
 /// Returns where TCP begins in a quoted IPv4 packet. Only a first fragment has the ports.
@@ -155,10 +131,11 @@ fn quoted_v6(quote: &[u8]) -> Result<usize, Ignored> {
     if quote.first().is_none_or(|first| first >> 4 != 6) {
         return Err(Malformed::IpVersion.into());
     }
-    ipv6::offset_of(PROTOCOL_TCP, quote).map_err(|reason| match reason {
-        Malformed::NotTcp | Malformed::Fragment => Ignored::NotTcp,
-        other => Ignored::Malformed(other),
-    })
+    match ipv6::transport(quote) {
+        Ok((PROTOCOL_TCP, offset)) => Ok(offset),
+        Ok(_) | Err(Malformed::Fragment) => Err(Ignored::NotTcp),
+        Err(other) => Err(Ignored::Malformed(other)),
+    }
 }
 
 fn read_quote(version: Version, quote: &[u8], offset: usize, kind: IcmpKind) -> Result<IcmpNotice, Ignored> {
@@ -168,10 +145,7 @@ fn read_quote(version: Version, quote: &[u8], offset: usize, kind: IcmpKind) -> 
     if src_port == 0 || dst_port == 0 {
         return Err(Malformed::ZeroPort.into());
     }
-    let (src, dst) = match version {
-        Version::V4 => (address_v4(quote, 12), address_v4(quote, 16)),
-        Version::V6 => (address_v6(quote, 8), address_v6(quote, 24)),
-    };
+    let (src, dst) = (ip::source(version, quote), ip::destination(version, quote));
     Ok(IcmpNotice { src, dst, src_port, dst_port, seq: SeqNum(u32::from_be_bytes(s)), kind })
 }
 

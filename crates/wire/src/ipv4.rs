@@ -14,30 +14,22 @@ pub(crate) const HEADER: usize = FIXED;
 /// DF, in the second word; the rest of that word is zero beside it.
 const DONT_FRAGMENT: u32 = 0x4000;
 /// The bits of the second word that make a fragment: MF and the offset.
-const FRAGMENT: u32 = 0x3fff;
+const FRAGMENT: u16 = 0x3fff;
 
 //= specs/rfc9293.md#network-layer
 //# Options of the IP header are passed over.
-/// Where the header of `protocol` begins.
+/// Which protocol the packet carries, and where that begins.
 #[inline]
-pub(crate) fn offset_of(protocol: u8, packet: &[u8]) -> Result<usize, Malformed> {
-    let fixed = packet.first_chunk().ok_or(Malformed::Truncated)?;
-    offset_from(protocol, &words::read(fixed), packet.len())
-}
-
-#[inline]
-fn offset_from(protocol: u8, words: &[u32; 5], available: usize) -> Result<usize, Malformed> {
-    let offset = (words[0] >> 24 & 0x0f) as usize * 4;
-    if offset < HEADER || offset > available {
+pub(crate) fn transport(packet: &[u8]) -> Result<(u8, usize), Malformed> {
+    let fixed = packet.first_chunk::<HEADER>().ok_or(Malformed::Truncated)?;
+    let offset = usize::from(fixed[0] & 0x0f) * 4;
+    if offset < HEADER || offset > packet.len() {
         return Err(Malformed::IpHeaderLength);
     }
-    if words[1] & FRAGMENT != 0 {
+    if u16::from_be_bytes([fixed[6], fixed[7]]) & FRAGMENT != 0 {
         return Err(Malformed::Fragment);
     }
-    if (words[2] >> 16) as u8 != protocol {
-        return Err(Malformed::NotTcp);
-    }
-    Ok(offset)
+    Ok((fixed[9], offset))
 }
 
 /// The bytes that the header claims for the packet, header included.
@@ -48,12 +40,11 @@ pub(crate) fn claimed_len(raw: &[u8]) -> Result<usize, Malformed> {
     if claimed < HEADER { Err(Malformed::IpLength) } else { Ok(claimed) }
 }
 
-/// Reads the IP part of `header` and returns the TCP part with it.
+/// Reads the IP part of `header`, which ends at `offset`, and returns the TCP part with it.
 #[inline]
-pub(crate) fn parse(header: &[u8], payload_len: u32) -> Result<(IpRepr, &[u8]), Malformed> {
+pub(crate) fn parse(header: &[u8], offset: usize, payload_len: u32) -> Result<(IpRepr, &[u8]), Malformed> {
     let fixed = header.first_chunk().ok_or(Malformed::Truncated)?;
     let words = words::read(fixed);
-    let offset = offset_from(PROTOCOL_TCP, &words, header.len())?;
     let options = &header[HEADER..offset];
     let options_sum = if options.is_empty() { 0 } else { ones_complement_sum(options) };
     if fold(sum(&words) + u64::from(options_sum)) != 0xffff {

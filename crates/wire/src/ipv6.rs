@@ -16,22 +16,21 @@ const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
 const DESTINATION_OPTIONS: u8 = 60;
 
-/// Where the header of `protocol` begins.
+/// Which protocol the packet carries, and where that begins.
 #[inline]
-pub(crate) fn offset_of(protocol: u8, packet: &[u8]) -> Result<usize, Malformed> {
+pub(crate) fn transport(packet: &[u8]) -> Result<(u8, usize), Malformed> {
     let fixed = packet.first_chunk::<HEADER>().ok_or(Malformed::Truncated)?;
-    if fixed[6] == protocol { Ok(HEADER) } else { skip_extensions(protocol, packet, fixed[6]) }
+    if fixed[6] == PROTOCOL_TCP { Ok((PROTOCOL_TCP, HEADER)) } else { skip_extensions(packet, fixed[6]) }
 }
 
 #[cold]
-fn skip_extensions(protocol: u8, packet: &[u8], mut next: u8) -> Result<usize, Malformed> {
+fn skip_extensions(packet: &[u8], mut next: u8) -> Result<(u8, usize), Malformed> {
     let mut offset = HEADER;
     loop {
         match next {
-            found if found == protocol => return Ok(offset),
             FRAGMENT => return Err(Malformed::Fragment),
             HOP_BY_HOP | ROUTING | DESTINATION_OPTIONS => {}
-            _ => return Err(Malformed::NotTcp),
+            protocol => return Ok((protocol, offset)),
         }
         let (following, units) = match packet.get(offset..) {
             Some([following, units, ..]) => (*following, usize::from(*units)),
@@ -52,10 +51,9 @@ pub(crate) fn claimed_len(raw: &[u8]) -> Result<usize, Malformed> {
     Ok(HEADER + ip::claimed(u16::from_be_bytes([fixed[4], fixed[5]]), raw.len() - HEADER))
 }
 
-/// Reads the IP part of `header` and returns the TCP part with it.
+/// Reads the IP part of `header`, which ends at `offset`, and returns the TCP part with it.
 #[inline]
-pub(crate) fn parse(header: &[u8], payload_len: u32) -> Result<(IpRepr, &[u8]), Malformed> {
-    let offset = offset_of(PROTOCOL_TCP, header)?;
+pub(crate) fn parse(header: &[u8], offset: usize, payload_len: u32) -> Result<(IpRepr, &[u8]), Malformed> {
     let (fixed, extensions) = header.split_first_chunk::<HEADER>().ok_or(Malformed::Truncated)?;
     let carried = payload_len.saturating_add(extensions.len() as u32);
     if u16::from_be_bytes([fixed[4], fixed[5]]) != ip::length_field(carried) {

@@ -1,11 +1,12 @@
 //! Total parsers and exact emitters for IPv4, IPv6 and TCP headers, and for the ICMP errors that concern TCP.
 //!
-//! *View* and *meaning* are separate: [`split`] and [`parse`] accept any bytes and return a meaning or a named reason, never a
+//! *View* and *meaning* are separate: [`split`] and [`Header`] accept any bytes and return a meaning or a named reason, never a
 //! panic; [`emit`] converts a meaning ([`IpRepr`], [`TcpRepr`]) into the one canonical encoding.
 #![forbid(unsafe_code)]
 #![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod checksum;
+mod header;
 pub mod icmp;
 mod ip;
 mod ipv4;
@@ -18,6 +19,7 @@ mod sum;
 pub mod tcp;
 mod words;
 
+pub use header::Header;
 pub use icmp::{IcmpKind, IcmpNotice, Unreachable};
 pub use ip::{Ecn, Fragmentation, IpRepr};
 pub use malformed::Malformed;

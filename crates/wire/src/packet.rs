@@ -5,7 +5,7 @@
 
 use crate::ip::{self, Version};
 use crate::tcp::packet as tcp_header;
-use crate::{IpRepr, Malformed, TcpRepr, icmp, ipv4, ipv6};
+use crate::{Header, IpRepr, Malformed, TcpRepr, ipv4, ipv6};
 use core::net::IpAddr;
 
 /// Maximum size of an emitted header: IPv6 without extension headers plus a full TCP header.
@@ -15,16 +15,16 @@ pub const MAX_HEADER: usize = ipv6::HEADER + tcp_header::MAX_HEADER;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split<'a> {
     /// IP and TCP header.
-    pub header: &'a [u8],
+    pub header: Header<'a>,
     /// TCP payload; trailing bytes beyond the IP total length are cut off.
     pub payload: &'a [u8],
 }
 
 /// Splits a packet read from a device into header and payload.
 ///
-/// Reads no more than the split needs; [`parse`] validates the rest. A super-segment is split like any other packet: its length
-/// field covers all of it, or is zero if that exceeds 65,535 bytes. An ICMP message is all header: [`parse`] rejects it as
-/// [`Malformed::NotTcp`], and [`crate::icmp::parse`] reads it.
+/// Reads no more than the split needs; [`Header::parse`] validates the rest. A super-segment is split like any other packet: its
+/// length field covers all of it, or is zero if that exceeds 65,535 bytes. An ICMP message is all header: [`Header::parse`] rejects
+/// it as [`Malformed::NotTcp`], and [`crate::icmp::parse`] reads it.
 ///
 /// # Errors
 /// Names the first reason why `raw` is not a TCP segment or an ICMP message in an IP packet.
@@ -34,30 +34,17 @@ pub fn split(raw: &[u8]) -> Result<Split<'_>, Malformed> {
         Version::V4 => ipv4::claimed_len(raw)?,
         Version::V6 => ipv6::claimed_len(raw)?,
     };
-    let packet = raw.get(..claimed).ok_or(Malformed::IpLength)?;
-    let offset = match ip::tcp_offset(packet) {
-        Ok(offset) => offset,
-        Err(reason) => return icmp::is_one(packet).then_some(Split { header: packet, payload: &[] }).ok_or(reason),
-    };
-    let (header, payload) = packet.split_at(offset + tcp_header::header_len(&packet[offset..])?);
+    let (header, payload) = Header::cut(raw.get(..claimed).ok_or(Malformed::IpLength)?)?;
     Ok(Split { header, payload })
 }
 
-/// Parses a header whose payload has `payload_len` bytes.
-///
-/// `header` ends where the TCP header ends, as from [`split`] and [`emit`], and `payload_len` is everything after it, also for a
-/// super-segment. Skips unknown options (RFC 9293 MUST-6). Verifies the IPv4 header checksum; [`crate::checksum::verify`]
-/// verifies the TCP checksum, because a device may have done so already.
+/// Parses the bytes of a header: [`Header::parse`] for who has not split them from a packet.
 ///
 /// # Errors
 /// Names the first malformation; never panics.
 #[inline]
 pub fn parse(header: &[u8], payload_len: u32) -> Result<(IpRepr, TcpRepr), Malformed> {
-    let (ip, segment) = match ip::version(header)? {
-        Version::V4 => ipv4::parse(header, payload_len)?,
-        Version::V6 => ipv6::parse(header, payload_len)?,
-    };
-    tcp_header::parse_behind(ip, segment)
+    Header::read(header).parse(payload_len)
 }
 
 /// Writes the header in its canonical encoding and returns its length.

@@ -151,7 +151,7 @@ impl Books {
     /// A packet goes to the stack.
     pub fn note_arrival(&mut self, packet: &[u8]) {
         let Ok(split) = wire::split(packet) else { return };
-        let Ok((_, tcp)) = wire::parse(split.header, split.payload.len() as u32) else { return };
+        let Ok((_, tcp)) = split.header.parse(split.payload.len() as u32) else { return };
         if tcp.flags.contains(Flags::SYN) {
             self.opened_at.insert(tcp.seq.0);
         }
@@ -171,9 +171,9 @@ impl Books {
     /// A packet has left the stack: it must be well-formed and carry what was written.
     pub fn check_departure(&mut self, packet: &[u8]) {
         let split = wire::split(packet).expect("what leaves is a segment");
-        let parsed = wire::parse(split.header, split.payload.len() as u32);
+        let parsed = split.header.parse(split.payload.len() as u32);
         let (_, tcp) = parsed.expect("what leaves is well-formed");
-        assert!(wire::checksum::verify(split.header, split.payload), "what leaves has right checksums");
+        assert!(wire::checksum::verify(&split.header, split.payload), "what leaves has right checksums");
         if tcp.flags.contains(Flags::SYN) {
             self.isses.insert((tcp.dst_port, tcp.seq.0));
         }

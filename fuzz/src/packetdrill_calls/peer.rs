@@ -61,7 +61,7 @@ impl Peer {
     pub fn note(&mut self, packet: &[u8]) {
         let Ok(split) = wire::split(packet) else { return };
         let len = split.payload.len() as u32;
-        let Ok((_, tcp)) = wire::parse(split.header, len) else { return };
+        let Ok((_, tcp)) = split.header.parse(len) else { return };
         self.seen = packet.to_vec();
         self.cookie = tcp.options.fast_open.and_then(|option| option.cookie).or(self.cookie);
         let talk = self.talk(tcp.src_port, tcp.dst_port);
@@ -216,7 +216,7 @@ impl Peer {
             packet[place] = input.byte();
         }
         if let Ok(split) = wire::split(&packet) {
-            let mut header = split.header.to_vec();
+            let mut header = split.header.bytes().to_vec();
             let payload = split.payload.to_vec();
             // Bytes that became payload through a changed length have no position in a stream.
             if payload.is_empty() && wire::parse(&header, 0).is_ok() {

@@ -246,9 +246,9 @@ impl Script {
     pub fn receive(&self) -> Option<Seen> {
         let (bytes, at) = self.receive_raw()?;
         let split = wire::split(&bytes).expect("a TCP segment");
-        assert_eq!(split.header.len() + split.payload.len(), bytes.len());
-        let (ip, tcp) = wire::parse(split.header, split.payload.len() as u32).expect("a valid header");
-        assert!(wire::checksum::verify(split.header, split.payload));
+        assert_eq!(split.header.bytes().len() + split.payload.len(), bytes.len());
+        let (ip, tcp) = split.header.parse(split.payload.len() as u32).expect("a valid header");
+        assert!(wire::checksum::verify(&split.header, split.payload));
         Some(Seen { ip, tcp, payload: split.payload.to_vec(), at })
     }
     pub fn expect(&self) -> Seen {

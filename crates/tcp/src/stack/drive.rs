@@ -24,7 +24,7 @@ impl Stack {
         self.counters.frames_received += 1;
         let payload_len = frame.payload.len();
         // Borrowed, because a copy of the headers for each frame is measurable.
-        let parsed = wire::parse(frame.header, payload_len);
+        let parsed = frame.header.parse(payload_len);
         let (ip, tcp) = match &parsed {
             Ok((ip, tcp)) => (ip, tcp),
             Err(wire::Malformed::NotTcp) if self.handle_icmp(frame, obs) => return,
@@ -349,7 +349,7 @@ const BURST: usize = 64;
 //# A segment with a wrong checksum is dropped in silence.
 fn checksum_holds(frame: &RxFrame<'_>) -> bool {
     match frame.payload {
-        Payload::Bytes(bytes) => checksum::verify(frame.header, bytes),
+        Payload::Bytes(bytes) => checksum::verify(&frame.header, bytes),
         // A described payload has no bytes that could be corrupted.
         Payload::Pattern { .. } => true,
     }

@@ -19,7 +19,7 @@ impl Stack {
     /// Processes a frame that is not a TCP segment. Returns whether it was an ICMP message.
     #[cold]
     pub(super) fn handle_icmp<O: Observer>(&mut self, frame: &RxFrame<'_>, obs: &mut O) -> bool {
-        let notice = match wire::icmp::parse(frame.header) {
+        let notice = match wire::icmp::parse(&frame.header) {
             Ok(notice) => notice,
             Err(Ignored::Malformed(wire::Malformed::NotTcp)) => return false,
             Err(Ignored::Checksum) => {

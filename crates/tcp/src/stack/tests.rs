@@ -61,7 +61,7 @@ impl Pair {
         let arrived = core::mem::take(&mut self.wire[who]);
         let frames = arrived.iter().map(|frame| RxFrame {
             at: self.now,
-            header: &frame.header,
+            header: wire::Header::read(&frame.header),
             payload: Payload::Bytes(&frame.payload),
             gso_size: frame.gso_size,
             checksum: frame.checksum,
@@ -256,7 +256,7 @@ fn a_late_turn_serves_timers_and_frames_in_the_order_of_their_times() {
     let len = wire::emit(&ip, &repr, 0, &mut header);
     let frame = |at| RxFrame {
         at,
-        header: &header[..len],
+        header: wire::Header::read(&header[..len]),
         payload: Payload::Bytes(&[]),
         gso_size: None,
         checksum: ChecksumState::Unneeded,
@@ -312,7 +312,7 @@ fn frames_for_others_and_noise_are_counted_and_dropped() {
     let noise = [0x45u8; 30];
     let frame = RxFrame {
         at: script.now,
-        header: &noise,
+        header: wire::Header::read(&noise),
         payload: Payload::Bytes(&[]),
         gso_size: None,
         checksum: ChecksumState::InHeader,

@@ -204,7 +204,7 @@ fn serve(index: usize, now: Instant, story: &Story, sides: &mut [Side; 2], paths
     for round in 0.. {
         let frames = arrivals.iter().filter(|_| round == 0).map(|(at, parcel)| RxFrame {
             at: *at,
-            header: &parcel.header,
+            header: wire::Header::read(&parcel.header),
             payload: Payload::Pattern { offset: parcel.offset, len: parcel.len },
             gso_size: None,
             checksum: ChecksumState::Unneeded,

@@ -2,7 +2,7 @@
 
 use crate::support::{emitted, ip, tcp, that_fits};
 use longhaul_wire::checksum::{fill, fill_partial, ones_complement_sum, verify};
-use longhaul_wire::{MAX_HEADER, parse, split};
+use longhaul_wire::{Header, MAX_HEADER, parse, split};
 use proptest::prelude::*;
 
 fn payload() -> impl Strategy<Value = Vec<u8>> {
@@ -12,16 +12,16 @@ fn payload() -> impl Strategy<Value = Vec<u8>> {
 /// Everything a driver does with what it read.
 fn exercise(raw: &[u8]) {
     let _ = parse(raw, 0);
-    let _ = verify(raw, &[]);
+    let _ = verify(&Header::read(raw), &[]);
     let Ok(cut) = split(raw) else { return };
-    assert!(cut.header.len() + cut.payload.len() <= raw.len());
-    let Ok((ip, tcp)) = parse(cut.header, cut.payload.len() as u32) else { return };
+    assert!(cut.header.bytes().len() + cut.payload.len() <= raw.len());
+    let Ok((ip, tcp)) = cut.header.parse(cut.payload.len() as u32) else { return };
     let again = emitted(&ip, &tcp, cut.payload.len() as u32);
     assert_eq!(parse(&again, cut.payload.len() as u32), Ok((ip, that_fits(tcp))));
-    let _ = verify(cut.header, cut.payload);
-    let mut header = cut.header.to_vec();
+    let _ = verify(&cut.header, cut.payload);
+    let mut header = cut.header.bytes().to_vec();
     fill(&mut header, cut.payload);
-    assert!(verify(&header, cut.payload));
+    assert!(verify(&Header::read(&header), cut.payload));
 }
 
 proptest! {
@@ -50,7 +50,7 @@ proptest! {
         let mut raw = [header.as_slice(), &payload].concat();
         raw.resize(raw.len() + padding, 0xff);
         let cut = split(&raw).unwrap();
-        prop_assert_eq!((cut.header, cut.payload), (header.as_slice(), payload.as_slice()));
+        prop_assert_eq!((cut.header.bytes(), cut.payload), (header.as_slice(), payload.as_slice()));
     }
 
     #[test]
@@ -97,13 +97,13 @@ proptest! {
     ) {
         let mut header = emitted(&ip, &tcp, payload.len() as u32);
         fill(&mut header, &payload);
-        prop_assert!(verify(&header, &payload));
+        prop_assert!(verify(&Header::read(&header), &payload));
         let tcp_at = if ip.src.is_ipv4() { 20 } else { 40 };
         let mut damaged = [header.as_slice(), &payload].concat();
         let bit = flip.index((damaged.len() - tcp_at) * 8);
         damaged[tcp_at + bit / 8] ^= 1 << (bit % 8);
         let (header, payload) = damaged.split_at(header.len());
-        prop_assert!(!verify(header, payload));
+        prop_assert!(!verify(&Header::read(header), payload));
     }
 
     /// A device finishes a partial checksum by summing the segment, the partial sum standing in its place.

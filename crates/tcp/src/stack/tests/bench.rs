@@ -140,7 +140,7 @@ impl Bench {
             };
             let len = wire::emit(&ip, &repr, payload.len(), &mut header);
             let checksum = ChecksumState::Unneeded;
-            RxFrame { at: self.now, header: &header[..len], payload, gso_size: None, checksum }
+            RxFrame { at: self.now, header: wire::Header::read(&header[..len]), payload, gso_size: None, checksum }
         });
         let mut tx = |frame: TxFrame<'_>| {
             let (_, repr) = wire::parse(frame.header, frame.payload.len()).expect("what leaves can be parsed");
