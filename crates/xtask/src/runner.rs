@@ -1,7 +1,8 @@
 //! Runs steps one after the other with their times, and calls programs.
 
+use std::io::{self, BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 /// Why a step did not succeed.
@@ -125,12 +126,62 @@ pub fn run(command: &mut Command) -> Outcome {
     }
 }
 
+/// The same for `cargo test`: on failure the reports of the failed tests are repeated at the end, so that a long log names them
+/// where people look first.
+pub fn run_tests(command: &mut Command) -> Outcome {
+    let line = text_of(command);
+    eprintln!("$ {line}");
+    let missing = |error: io::Error| Failure::Missing(format!("`{line}` cannot be started: {error}"));
+    let mut child = command.stdout(Stdio::piped()).spawn().map_err(missing)?;
+    let mut reports = Reports::default();
+    let output = BufReader::new(child.stdout.take().expect("it is a pipe"));
+    for line in output.split(b'\n').map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line);
+        println!("{line}");
+        reports.line(&line);
+    }
+    match child.wait() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => {
+            eprintln!("{}", reports.text());
+            Err(Failure::Failed(format!("`{line}`: {status}")))
+        }
+        Err(error) => Err(missing(error)),
+    }
+}
+
+/// What `cargo test` prints about failed tests.
+#[derive(Default)]
+struct Reports {
+    lines: Vec<String>,
+    is_inside: bool,
+}
+
+impl Reports {
+    /// The reports stand between a line `failures:` and the result of the test binary.
+    fn line(&mut self, line: &str) {
+        self.is_inside |= line == "failures:";
+        if self.is_inside {
+            self.lines.push(line.to_owned());
+        }
+        self.is_inside &= !line.starts_with("test result:");
+    }
+
+    /// Returns the last [`Self::KEPT`] lines.
+    fn text(&self) -> String {
+        self.lines[self.lines.len().saturating_sub(Self::KEPT)..].join("\n")
+    }
+
+    /// As many as people read.
+    const KEPT: usize = 120;
+}
+
 /// Runs a command and returns what it wrote to its standard output, which is shown when it fails; its messages go to the
 /// terminal.
 pub fn capture(command: &mut Command) -> Result<Vec<u8>, Failure> {
     let line = text_of(command);
     eprintln!("$ {line}");
-    match command.stderr(std::process::Stdio::inherit()).output() {
+    match command.stderr(Stdio::inherit()).output() {
         Ok(output) if output.status.success() => Ok(output.stdout),
         Ok(output) => {
             eprint!("{}", String::from_utf8_lossy(&output.stdout));
@@ -180,9 +231,26 @@ mod tests {
     }
 
     #[test]
+    fn only_the_reports_of_failed_tests_are_repeated() {
+        let mut reports = Reports::default();
+        let failed =
+            "failures:\n\n---- a stdout ----\nleft: 1\n\nfailures:\n    a\n\ntest result: FAILED. 0 passed; 1 failed";
+        let output = format!(
+            "running 1 test\ntest a ... FAILED\n\n{failed}\n\nrunning 1 test\ntest b ... ok\n\ntest result: ok."
+        );
+        output.lines().for_each(|line| reports.line(line));
+        assert_eq!(reports.text(), failed);
+        (0..2 * Reports::KEPT).for_each(|_| reports.line("failures:"));
+        assert_eq!(reports.text().lines().count(), Reports::KEPT);
+    }
+
+    #[test]
     fn a_program_that_does_not_exist_is_missing_and_one_that_fails_is_not() {
         assert!(matches!(run(&mut Command::new("longhaul-no-such-program")), Err(Failure::Missing(_))));
         assert!(matches!(run(&mut Command::new("false")), Err(Failure::Failed(_))));
+        assert!(matches!(run_tests(&mut Command::new("longhaul-no-such-program")), Err(Failure::Missing(_))));
+        assert!(matches!(run_tests(&mut Command::new("false")), Err(Failure::Failed(_))));
+        assert_eq!(run_tests(&mut Command::new("true")), Ok(()));
         assert_eq!(capture(Command::new("echo").arg("x")), Ok(b"x\n".to_vec()));
     }
 }

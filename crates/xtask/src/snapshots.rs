@@ -3,7 +3,7 @@
 //! insta writes the path of every snapshot it reads to the file named by `INSTA_SNAPSHOT_REFERENCES_FILE`; a snapshot in the tree
 //! that is not in that file is orphaned. This needs a full run of the tests, so it is part of that step.
 
-use crate::runner::{Failure, Outcome, cargo, root, run};
+use crate::runner::{Failure, Outcome, cargo, root, run_tests};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ fn orphans_after_tests(locked: &[&str], insta_update: &str) -> Result<Vec<PathBu
     if insta_update == "always" {
         command.env("INSTA_FORCE_PASS", "1");
     }
-    run(&mut command)?;
+    run_tests(&mut command)?;
     let text = fs::read_to_string(&references).unwrap_or_default();
     let mut present = Vec::new();
     for owned in ["crates", "fuzz"] {
