@@ -4,6 +4,7 @@ use crate::endpoint::{Origin, State};
 use crate::event::{CloseReason, DropReason};
 use base::{Bytes, Duration, Rate};
 use cc::Pacing;
+use trace::Episode;
 
 /// Totals since the connection began. Bytes are payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,8 +90,8 @@ pub struct TcpInfo {
     pub reo_wnd_mult: Option<u32>,
     /// Current retransmission timeout, including back-off.
     pub rto: Duration,
-    /// `open`, `cwr`, `recovery` or `loss`.
-    pub episode: &'static str,
+    /// Its state of loss recovery.
+    pub episode: Episode,
     /// Bytes received in order and not yet read.
     pub readable: u64,
     /// Received pattern bytes that differ from the pattern at their position.

@@ -40,7 +40,7 @@ fn info() -> TcpInfo {
         min_rtt: Some(Duration::from_millis(18)),
         reo_wnd_mult: None,
         rto: Duration::from_millis(220),
-        episode: "open",
+        episode: trace::Episode::Open,
         readable: 0,
         mismatches: 0,
         negotiated: (true, true, true),

@@ -78,12 +78,6 @@ pub enum KeepAliveConfig {
     },
 }
 
-impl KeepAliveConfig {
-    /// The earliest probes that RFC 9293 allows by default: after two hours.
-    pub const AFTER_TWO_HOURS: Self =
-        Self::On { idle: Duration::from_secs(7_200), interval: Duration::from_secs(75), count: 9 };
-}
-
 impl Default for RetryConfig {
     fn default() -> Self {
         Self {

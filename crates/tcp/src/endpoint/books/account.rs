@@ -88,7 +88,7 @@ impl Account<'_> {
             min_rtt: self.snd.rec.rtt.min_rtt(),
             reo_wnd_mult: self.snd.rec.detector.reordering().map(|state| state.multiplier),
             rto: self.snd.rec.rto.current().duration(),
-            episode: labels::episode(self.snd.rec.episode()).name(),
+            episode: labels::episode(self.snd.rec.episode()),
             readable: self.rcv.readable(),
             mismatches: self.rcv.mismatches(),
             negotiated: (self.neg.sack, self.neg.timestamps, self.neg.scaling),

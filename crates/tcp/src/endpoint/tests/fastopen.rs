@@ -151,7 +151,7 @@ fn data_that_is_lost_again_is_recovered_like_any_other() {
     script.pass(RTT);
     script.sack(1, &[(1421, 1421 + 4 * MSS)]);
     assert_eq!(script.data(), [(1, 1420)]);
-    assert_eq!(script.info().episode, "recovery");
+    assert_eq!(script.info().episode.name(), "recovery");
     script.pass(RTT);
     script.ack(1421 + 4 * MSS);
     assert_eq!((script.info().flight_size, script.info().counters.timeouts), (0, 0));
@@ -540,7 +540,7 @@ fn what_went_ahead_and_was_lost_is_recovered() {
     let mut ack = script.segment(Flags::NONE, 11, Some(1));
     ack.options.sack.push(SeqRange::new(script.iss + 1 + 2 * MSS, script.iss + 1 + 6 * MSS));
     script.deliver(ack, 0);
-    assert_eq!((script.state(), script.info().episode), ("ESTABLISHED", "recovery"));
+    assert_eq!((script.state(), script.info().episode.name()), ("ESTABLISHED", "recovery"));
     assert_eq!(script.data()[0], (1, MSS));
 }
 

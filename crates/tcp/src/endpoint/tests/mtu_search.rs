@@ -100,7 +100,7 @@ fn a_lost_probe_is_repaired_in_usual_sizes_and_not_answered_as_congestion() {
     assert_eq!((info.ssthresh, info.counters.fast_retransmits, info.counters.timeouts), (before.ssthresh, 0, 0));
     assert!(info.cwnd >= before.cwnd);
     script.ack(end(&script));
-    assert_eq!((smss(&script), script.info().episode), (1024, "open"));
+    assert_eq!((smss(&script), script.info().episode.name()), (1024, "open"));
     probe(&mut script, 1132);
 }
 

@@ -52,7 +52,7 @@ fn what_was_too_large_is_cut_and_sent_again_at_once_under_the_same_window() {
     script.sack(1, &[(4381, 4481)]);
     script.ack(4481);
     assert_eq!(script.data(), []);
-    assert_eq!((script.info().episode, script.info().counters.episodes), ("open", 0));
+    assert_eq!((script.info().episode.name(), script.info().counters.episodes), ("open", 0));
     script.write(2000);
     assert_eq!(script.data(), [(4481, 1160), (5641, 840)]);
 }

@@ -37,7 +37,7 @@ fn ten_in_flight(cfg: Config, options: Options) -> Script {
 fn given_up(cfg: Config) -> Script {
     let mut script = ten_in_flight(cfg, peer_options());
     script.sack(at(0), &[(at(1), at(4))]);
-    assert_eq!(script.info().episode, "recovery");
+    assert_eq!(script.info().episode.name(), "recovery");
     assert!(script.data().contains(&(at(0), MSS)));
     script
 }
@@ -71,7 +71,7 @@ fn slow_start_goes_on_when_every_retransmission_is_reported_as_a_duplicate_even_
     assert_eq!((script.info().counters.undone, script.info().ssthresh), (0, reduced.ssthresh));
     script.sack(end, &[(at(0), at(1))]);
     let info = script.info();
-    assert_eq!((info.counters.undone, info.episode), (1, "open"));
+    assert_eq!((info.counters.undone, info.episode.name()), (1, "open"));
     assert!(info.cwnd >= 10 * MSS, "{}", info.cwnd);
     assert_eq!(info.ssthresh, cc::Window::UNKNOWN, "slow start goes on");
 }
@@ -85,11 +85,11 @@ fn an_answer_in_less_than_half_a_round_trip_undoes_at_once_and_marks_the_path_as
     script.pass(MS * 5);
     script.ack(at(4));
     let info = script.info();
-    assert_eq!((info.counters.undone, info.episode, info.ssthresh), (1, "open", cc::Window::UNKNOWN));
+    assert_eq!((info.counters.undone, info.episode.name(), info.ssthresh), (1, "open", cc::Window::UNKNOWN));
     // The detector now waits for the next late segment although three overtook it.
     script.pass(RTT);
     script.sack(at(4), &[(at(5), at(9))]);
-    assert_eq!(script.info().episode, "open");
+    assert_eq!(script.info().episode.name(), "open");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn an_answer_after_a_round_trip_undoes_nothing() {
     let mut script = given_up(undoing(BY_TIME));
     script.pass(RTT);
     script.ack(at(4));
-    assert_eq!((script.info().counters.undone, script.info().episode), (0, "recovery"));
+    assert_eq!((script.info().counters.undone, script.info().episode.name()), (0, "recovery"));
 }
 
 fn echoing(script: &mut Script, ack: u32, tsecr: u32, blocks: &[(u32, u32)]) {
@@ -160,10 +160,10 @@ fn a_timeout_is_undone_when_the_original_flight_arrives_after_all() {
     // A delay of the whole path ends: the ACKs of the originals arrive one after the other.
     script.ack(at(2));
     assert_eq!(script.data(), [(at(10), MSS), (at(11), MSS)], "new data in place of retransmissions");
-    assert_eq!((script.info().episode, script.info().ssthresh), ("loss", ssthresh));
+    assert_eq!((script.info().episode.name(), script.info().ssthresh), ("loss", ssthresh));
     script.ack(at(4));
     let info = script.info();
-    assert_eq!((info.episode, info.counters.undone, info.ssthresh), ("open", 1, cc::Window::UNKNOWN));
+    assert_eq!((info.episode.name(), info.counters.undone, info.ssthresh), ("open", 1, cc::Window::UNKNOWN));
     assert!(info.cwnd >= 10 * MSS);
     assert!(script.data().iter().all(|(seq, _)| *seq >= at(12)), "nothing is sent again");
 }
@@ -189,7 +189,7 @@ fn a_timeout_after_a_real_loss_goes_on_as_usual() {
     assert_eq!(script.data(), [(at(10), MSS), (at(11), MSS)]);
     script.pass(RTT);
     script.sack(at(1), &[(at(10), at(11))]);
-    assert_eq!((script.info().episode, script.info().counters.undone), ("loss", 0));
+    assert_eq!((script.info().episode.name(), script.info().counters.undone), ("loss", 0));
     assert!(script.info().cwnd <= 3 * MSS, "{}", script.info().cwnd);
     assert_eq!(script.data().first(), Some(&(at(1), MSS)), "what is missing follows");
 }
@@ -231,7 +231,7 @@ fn a_timeout_inside_the_recovery_from_another_is_not_examined() {
     script.ack(at(2));
     assert_eq!(script.data().first(), Some(&(at(2), MSS)), "no new data in place of retransmissions");
     script.ack(at(4));
-    assert_eq!((script.info().episode, script.info().counters.undone), ("loss", 0));
+    assert_eq!((script.info().episode.name(), script.info().counters.undone), ("loss", 0));
 }
 
 /// Two segments are late by several round trips; each begins an episode before the first one is reported.
@@ -246,13 +246,13 @@ fn reports_that_come_round_trips_after_an_episode_undo_it(further_round_trips: u
     for _ in 0..2 {
         script.pass(RTT);
         script.ack(end);
-        assert_eq!(script.info().episode, "open");
+        assert_eq!(script.info().episode.name(), "open");
         let hole = end;
         end = sent(&mut script, end);
         script.pass(RTT);
         if late.len() < 2 {
             script.sack(hole, &[(hole + MSS, hole + 4 * MSS)]);
-            assert_eq!(script.info().episode, "recovery");
+            assert_eq!(script.info().episode.name(), "recovery");
             late.push(hole);
             end = sent(&mut script, end).max(end);
         }

@@ -109,7 +109,10 @@ fn when_the_window_opens_the_probed_byte_goes_out_again_at_once_and_without_blam
     script.ack(1);
     assert_eq!(script.data(), [(1, 1), (2, MSS), (2 + MSS, MSS), (2 + 2 * MSS, 4000 - 1 - 2 * MSS)]);
     script.pass(Duration::from_millis(100));
-    assert_eq!((script.info().cwnd, script.info().episode, script.info().counters.timeouts), (before, "open", 0));
+    assert_eq!(
+        (script.info().cwnd, script.info().episode.name(), script.info().counters.timeouts),
+        (before, "open", 0)
+    );
 }
 
 /// Milliseconds after an ACK that leaves the window closed, 600 ms after the window closed; the timeout is a second.

@@ -66,7 +66,8 @@ fn open_wide(bench: &mut Bench, port: u16) -> (Conn, SeqNum) {
 #[test]
 fn the_deadline_heap_has_one_entry_for_each_connection_however_often_timers_move() {
     let mut cfg = quick();
-    cfg.keepalive = KeepAliveConfig::AFTER_TWO_HOURS;
+    let (idle, interval) = (Duration::from_secs(7_200), Duration::from_secs(75));
+    cfg.keepalive = KeepAliveConfig::On { idle, interval, count: 9 };
     let mut bench = Bench::listening(8, cfg);
     let (conn, ack) = open(&mut bench, 1001);
     for nth in 0..10_000 {
