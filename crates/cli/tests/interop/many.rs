@@ -1,7 +1,7 @@
 //! A thousand kernel clients at once: segments that our driver marks lost although they only wait in the device.
 
 use crate::netns::Lab;
-use crate::peer::counter;
+use crate::peer::{counter, unless_interrupted};
 use crate::{V4, longhaul, own};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io::{self, ErrorKind, Read, Write};
@@ -84,7 +84,7 @@ fn echo(address: SocketAddr) -> usize {
         }
         let mut fds: Vec<PollFd<'_>> =
             open.iter().map(|&index| PollFd::new(clients[index].stream.as_fd(), clients[index].waits_for())).collect();
-        poll(&mut fds, PollTimeout::from(1000_u16)).unwrap();
+        unless_interrupted(|| Ok(poll(&mut fds, PollTimeout::from(1000_u16))?)).unwrap();
         let ready: Vec<bool> = fds.iter().map(|fd| fd.any() == Some(true)).collect();
         for (index, _) in open.into_iter().zip(ready).filter(|(_, ready)| *ready) {
             clients[index].advance(&pattern, &mut chunk);

@@ -5,7 +5,7 @@
 
 use nix::sched::{CloneFlags, setns};
 use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::mpsc;
@@ -86,7 +86,7 @@ impl Peer {
     pub fn reflector(&self, address: SocketAddr) -> Running<()> {
         self.listen(address, |mut stream| {
             let mut reader = stream.try_clone().unwrap();
-            std::io::copy(&mut reader, &mut stream).unwrap();
+            io::copy(&mut reader, &mut stream).unwrap();
         })
     }
 
@@ -118,13 +118,13 @@ impl Peer {
     fn one_way(
         &self,
         address: SocketAddr,
-        step: impl Fn(&mut TcpStream, &mut [u8]) -> std::io::Result<usize> + Send + 'static,
+        step: impl Fn(&mut TcpStream, &mut [u8]) -> io::Result<usize> + Send + 'static,
     ) -> (mpsc::Receiver<()>, Running<Option<ErrorKind>>) {
         let (begun, beginning) = mpsc::channel();
         let running = self.listen(address, move |mut stream| {
             let (mut chunk, mut moved) = (vec![0; CHUNK], 0);
             loop {
-                match step(&mut stream, &mut chunk) {
+                match unless_interrupted(|| step(&mut stream, &mut chunk)) {
                     Ok(0) => return None,
                     Ok(len) => moved += len,
                     Err(error) => return Some(error.kind()),
@@ -145,7 +145,7 @@ impl Peer {
             let mut streams: Vec<TcpStream> = (0..count).map(|_| connect(address)).collect();
             streams.iter_mut().for_each(|stream| stream.write_all(&[7]).unwrap());
             ready.send(()).unwrap();
-            let end = |mut stream: TcpStream| std::io::copy(&mut stream, &mut std::io::sink()).err();
+            let end = |mut stream: TcpStream| io::copy(&mut stream, &mut io::sink()).err();
             streams.into_iter().map(|stream| end(stream).map(|error| error.kind())).collect()
         });
         opened.recv().expect("the connections could not be opened");
@@ -182,6 +182,17 @@ impl Peer {
     pub fn refused(&self, address: SocketAddr) -> Option<ErrorKind> {
         let attempt = move || TcpStream::connect_timeout(&address, TIMEOUT).err().map(|error| error.kind());
         self.inside(attempt).join()
+    }
+}
+
+/// Calls again what a signal interrupts. A call on a socket with a time limit is not resumed when this process is stopped and
+/// continued, as a host does that freezes it for a moment.
+pub fn unless_interrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            other => return other,
+        }
     }
 }
 
@@ -223,7 +234,7 @@ fn receive(stream: &mut TcpStream) -> Received {
     let (mut chunk, mut expected) = (vec![0; CHUNK], vec![0; CHUNK]);
     let (mut crc, mut bytes, mut first_wrong) = (net::Crc32::default(), 0, None);
     loop {
-        let len = stream.read(&mut chunk).unwrap();
+        let len = unless_interrupted(|| stream.read(&mut chunk)).unwrap();
         if len == 0 {
             return Received { bytes, first_wrong, crc32: format!("{:08x}", crc.value()) };
         }
