@@ -37,8 +37,9 @@ pub use info::{CongestionState, Counters, Details, EcnInfo, FlightSegments, Rate
 pub use pattern::{Payload, fill_pattern, pattern_byte};
 pub use recv::AckPace;
 pub use stack::{
-    Conn, ConnectError, DeviceCaps, FastOpenError, FastOpenKeys, GuardCounters, GuardedUsage, ListenError, ListenOn,
-    LocalEnd, Segmentation, Stack, StackConfig, StackCounters, StackEvent, TxChecksum,
+    Conn, ConnectError, Destinations, DeviceCaps, FastOpenError, FastOpenKeys, GuardCounters, GuardedUsage,
+    ListenError, ListenOn, LocalEnd, Request, RequestConfig, RequestCounters, RequestError, Segmentation, Stack,
+    StackConfig, StackCounters, StackEvent, TxChecksum,
 };
 pub use timers::TimerKind;
 pub use turn::{Budget, ChecksumState, RxFrame, Sent, Timers, TurnResult, TxFrame, turn};

@@ -6,7 +6,7 @@ use nix::sys::socket::{
 };
 use nix::sys::time::TimeVal;
 use nix::time::{ClockId, clock_gettime};
-use std::io::{IoSliceMut, Read, Write};
+use std::io::{self, ErrorKind, IoSliceMut, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -109,7 +109,7 @@ impl Kernel {
         receiver.set_read_timeout(Some(TIMEOUT)).unwrap();
         let next = |_| {
             let mut bytes = vec![0; train.len()];
-            let len = receiver.recv(&mut bytes).expect("a datagram is missing");
+            let len = unless_interrupted(|| receiver.recv(&mut bytes)).expect("a datagram is missing");
             bytes.truncate(len);
             bytes
         };
@@ -132,6 +132,16 @@ impl Kernel {
             drop(stream);
             receiving.join().unwrap()
         })
+    }
+}
+
+/// Calls again what a signal interrupts, as happens when a host freezes this process for a moment.
+fn unless_interrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            other => return other,
+        }
     }
 }
 
@@ -185,7 +195,7 @@ impl Sent {
         let mut payload = [0; PAYLOAD];
         let mut numbers = Vec::new();
         while numbers.len() < at_most
-            && let Ok(len) = self.to.recv(&mut payload)
+            && let Ok(len) = unless_interrupted(|| self.to.recv(&mut payload))
         {
             assert_eq!(len, PAYLOAD);
             numbers.push(u32::from_be_bytes(payload[..4].try_into().unwrap()));

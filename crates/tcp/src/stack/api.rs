@@ -35,7 +35,8 @@ impl Stack {
     /// Like [`Self::connect`], from a local end of the application's choice (RFC 9293 MUST-43).
     ///
     /// # Errors
-    /// As for `connect`; an address must be one of the stack's own.
+    /// As for `connect`; an address must be one of the stack's own, unless the stack stands for any
+    /// ([`super::Destinations`]).
     pub fn connect_from<O: Observer>(
         &mut self,
         cx: &mut StackCx<'_, O>,
@@ -48,7 +49,10 @@ impl Stack {
             return Err(ConnectError::InvalidRemote);
         }
         let usable = |own: &IpAddr| own.is_ipv4() == ip.is_ipv4() && from.address.is_none_or(|wanted| wanted == *own);
-        let local = self.addresses.iter().copied().find(usable).ok_or(ConnectError::NoLocalAddress)?;
+        // Who stands for every address may also speak for every one.
+        let foreign = from.address.filter(|own| self.requests.any_destination() && is_unicast(*own) && usable(own));
+        let local = foreign.or_else(|| self.addresses.iter().copied().find(usable));
+        let local = local.ok_or(ConnectError::NoLocalAddress)?;
         let tuple = self.free_tuple(cx.now, cfg, local, &from.ports, remote)?;
         let last = self.slots.find(&tuple).and_then(|index| self.end_time_wait(index, cx.now, cx.obs, |_| true));
         let mut numbering = self.isn.numbering(&tuple, cx.now);
@@ -335,7 +339,8 @@ impl Stack {
     /// Returns when the next timer is due. May be early, never late.
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
-        self.deadlines.peek().map(|(at, _)| at)
+        let timer = self.deadlines.peek().map_or(Instant::MAX, |(at, _)| at);
+        Some(timer.min(self.requests.expiry())).filter(|at| *at != Instant::MAX)
     }
 
     /// A snapshot of a connection.

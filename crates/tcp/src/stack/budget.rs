@@ -26,6 +26,8 @@ pub(super) const CONNECTION_BYTES: u64 = 2_048;
 const WINDOW_LEAST: u64 = 16_384;
 /// Memory of a queued reply, in bytes.
 pub(super) const REPLY_BYTES: u64 = 256;
+/// Memory of an undecided request and its places in the lookups, in bytes; a test compares it with the types.
+pub(super) const REQUEST_BYTES: u64 = 256;
 
 /// Why a connection can be evicted, in the order of eviction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

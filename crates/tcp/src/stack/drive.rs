@@ -34,7 +34,7 @@ impl Stack {
                 return;
             }
         };
-        if !self.addresses.contains(&ip.dst) || !is_unicast(ip.src) {
+        if !(self.addresses.contains(&ip.dst) || self.stands_for(ip.dst)) || !is_unicast(ip.src) {
             self.counters.not_ours += 1;
             return;
         }
@@ -170,6 +170,7 @@ impl Stack {
         budget: Budget,
     ) -> bool {
         let mut left = budget.frames;
+        self.expire_requests(cx.now);
         if !self.transmit_held(tx) {
             return true;
         }

@@ -15,6 +15,23 @@ use base::Instant;
 use trace::Observer;
 use wire::IpRepr;
 
+/// A SYN for a listener: between which ends, when, and after which connection that its TIME-WAIT kept.
+struct Arrival {
+    tuple: FourTuple,
+    at: Instant,
+    last: Option<Predecessor>,
+}
+
+/// How a connection begins that a peer asked for.
+pub(super) struct Opening {
+    pub tuple: FourTuple,
+    pub at: Instant,
+    /// The connection whose TIME-WAIT it ended.
+    pub last: Option<Predecessor>,
+    pub answer: FastOpenAnswer,
+    pub admission: Admission,
+}
+
 impl Stack {
     //= specs/rfc9293.md#opening
     //# A passive open does not disturb connections that stand, those on its own port included.
@@ -97,6 +114,9 @@ impl Stack {
     ) {
         let repr = &segment.repr;
         let Some((on, listener)) = self.listener_for(&tuple) else {
+            if self.offer_request(&tuple, at, segment, obs) {
+                return;
+            }
             self.counters.no_connection += 1;
             return self.refuse(at, ip, repr, segment.payload.len());
         };
@@ -119,7 +139,7 @@ impl Stack {
             AnswerToSyn::Connection => {
                 let cfg = listener.cfg.clone();
                 if self.has_memory_for_connection(at, obs) {
-                    self.open_passively((on, &cfg), tuple, at, segment, None, obs);
+                    self.open_from_listener(on, &cfg, Arrival { tuple, at, last: None }, segment, obs);
                 }
             }
             AnswerToSyn::Cookie => self.answer_with_cookie(on, tuple, at, segment, obs),
@@ -137,6 +157,9 @@ impl Stack {
         obs: &mut O,
     ) -> bool {
         let Some(tuple) = self.slots.at(index).map(|slot| slot.endpoint.tuple()) else { return false };
+        if self.listener_for(&tuple).is_none() {
+            return self.request_next(index, &tuple, at, segment, obs);
+        }
         // The ending connection frees the memory for it.
         let opens = |own: &Listener| own.answer_to_syn(&self.guards, false) == AnswerToSyn::Connection;
         let Some((on, listener)) = self.listener_for(&tuple).filter(|(_, own)| opens(own)) else { return false };
@@ -150,7 +173,7 @@ impl Stack {
             self.counters.syn_fin += 1;
             return true;
         }
-        self.open_passively((on, &cfg), tuple, at, segment, Some(last), obs);
+        self.open_from_listener(on, &cfg, Arrival { tuple, at, last: Some(last) }, segment, obs);
         true
     }
 
@@ -174,30 +197,41 @@ impl Stack {
 
     //= specs/rfc9293.md#opening
     //# A connection remembers which side opened it: a listener forgets an attempt that is reset, and goes on.
-    fn open_passively<O: Observer>(
+    fn open_from_listener<O: Observer>(
         &mut self,
-        (on, cfg): (ListenOn, &ValidConfig),
-        tuple: FourTuple,
-        at: Instant,
+        on: ListenOn,
+        cfg: &ValidConfig,
+        Arrival { tuple, at, last }: Arrival,
         segment: &Segment<'_>,
-        last: Option<Predecessor>,
         obs: &mut O,
     ) {
+        let answer = self.answer_fast_open(on, &tuple, segment, at);
+        let goes_ahead = matches!(answer, FastOpenAnswer::Believe(_));
+        let admission = if goes_ahead { Admission::Waiting(on) } else { Admission::Embryonic(on) };
+        self.open_passively(cfg, Opening { tuple, at, last, answer, admission }, segment, obs);
+    }
+
+    /// Makes a connection of a SYN; its SYN-ACK leaves with the next turn.
+    pub(super) fn open_passively<O: Observer>(
+        &mut self,
+        cfg: &ValidConfig,
+        Opening { tuple, at, last, answer, admission }: Opening,
+        segment: &Segment<'_>,
+        obs: &mut O,
+    ) -> Conn {
         let mut numbering = self.isn.numbering(&tuple, at);
         if let Some(last) = last {
             numbering.iss = last.iss(numbering.iss);
         }
         let (id, mut rng) = self.next_stream();
         let syn = SynInfo { tuple, numbering, mtu: self.device.mtu, repr: segment.repr, ecn: segment.ecn };
-        let answer = self.answer_fast_open(on, &tuple, segment, at);
         let mut cx = Cx::new(at, &mut rng, id, obs);
         let mut endpoint = Endpoint::accept(cfg, &syn, &mut cx);
         endpoint.equip(&self.host(tuple.remote, at));
         endpoint.answer_syn(&mut cx, segment, answer);
-        let goes_ahead = matches!(answer, FastOpenAnswer::Believe(_));
-        let admission = if goes_ahead { Admission::Waiting(on) } else { Admission::Embryonic(on) };
         let conn = self.admit(endpoint, rng, id, admission);
         self.mark_ready(conn.slot);
+        conn
     }
 
     /// Moves a connection from one queue to another.

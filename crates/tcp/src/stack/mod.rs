@@ -16,6 +16,8 @@ mod listener;
 mod paths;
 mod planted;
 mod relief;
+mod request_table;
+mod requests;
 mod reset;
 mod slots;
 mod socket;
@@ -27,6 +29,7 @@ pub use budget::{GuardCounters, GuardedUsage};
 pub use fast_connect::FastOpenError;
 pub use fastopen::FastOpenKeys;
 pub use listener::ListenOn;
+pub use request_table::{Destinations, Request, RequestConfig, RequestCounters, RequestError};
 pub use slots::Conn;
 
 use crate::config::GuardConfig;
@@ -42,6 +45,7 @@ use fastopen::FastOpenStack;
 use isn::IsnGenerator;
 use listener::Listener;
 use paths::PathCache;
+use request_table::Requests;
 use slots::Slots;
 use std::collections::{BTreeMap, VecDeque};
 use timers::DeadlineHeap;
@@ -216,6 +220,7 @@ pub struct Stack {
     rng: Rng,
     slots: Slots,
     listeners: Listeners,
+    requests: Requests,
     deadlines: DeadlineHeap,
     /// Endpoints that may have something to transmit, in order of arrival.
     ready: VecDeque<u32>,
@@ -261,6 +266,7 @@ impl Stack {
             rng,
             slots: Slots::default(),
             listeners: BTreeMap::new(),
+            requests: Requests::default(),
             deadlines: DeadlineHeap::default(),
             ready: VecDeque::new(),
             eventful: VecDeque::new(),

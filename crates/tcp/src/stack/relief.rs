@@ -1,7 +1,7 @@
 //! How a stack stays within its guards: after every call it counts what each connection holds, and when a limit is exceeded it
 //! evicts the oldest holders. [`super::budget`] keeps the counts and decides the order.
 
-use super::budget::{CONNECTION_BYTES, Expendable, GuardCounters, GuardedUsage, REPLY_BYTES};
+use super::budget::{CONNECTION_BYTES, Expendable, GuardCounters, GuardedUsage, REPLY_BYTES, REQUEST_BYTES};
 use super::slots::{Admission, Slot};
 use super::{Conn, Stack};
 use crate::config::GuardConfig;
@@ -122,6 +122,12 @@ impl Stack {
         let fits = !self.budget.refuses(CONNECTION_BYTES);
         self.guarded.refused_for_memory += u64::from(!fits);
         fits
+    }
+
+    /// Returns whether one more undecided request fits after evicting the expendable connections.
+    pub(super) fn has_memory_for_request<O: Observer>(&mut self, now: Instant, obs: &mut O) -> bool {
+        self.evict_for(REQUEST_BYTES, now, obs);
+        !self.budget.refuses(REQUEST_BYTES)
     }
 
     /// Returns whether `bytes` of data fit after evicting everything that can be evicted.

@@ -65,7 +65,7 @@ pub(super) struct Slot {
 /// Addresses and ports as few words, which a tree compares in a few instructions: strangers cause lookups that miss. The first
 /// word alone distinguishes nearly any two connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+pub(super) struct Key {
     /// The last 32 bits of the remote address, and both ports.
     first: u64,
     remote: u128,

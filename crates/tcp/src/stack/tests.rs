@@ -5,6 +5,7 @@ mod bounds;
 mod cookies;
 mod handshake;
 mod listener;
+mod requests;
 mod restart;
 mod time_wait;
 

@@ -23,6 +23,8 @@ pub(super) struct Bench {
     pub events: Vec<StackEvent>,
     /// Source address of the peers' segments.
     pub peer: IpAddr,
+    /// Destination address of the peers' segments.
+    pub us: IpAddr,
     /// Whether the device accepts frames.
     pub device: Sent,
 }
@@ -36,7 +38,7 @@ impl Bench {
     pub fn guarded(guards: GuardConfig) -> Self {
         let cfg = StackConfig { addresses: vec![US], device: plain_device(), isn_secret: [1, 2], guards };
         let (stack, now) = (Stack::new(cfg, Rng::new(1)), Instant::from_nanos(1_000_000_000));
-        Self { stack, now, sent: Vec::new(), events: Vec::new(), peer: PEER, device: Sent::Accepted }
+        Self { stack, now, sent: Vec::new(), events: Vec::new(), peer: PEER, us: US, device: Sent::Accepted }
     }
 
     /// A bench with a listener on [`PORT`].
@@ -132,7 +134,7 @@ impl Bench {
         let frame = segment.map(|(repr, payload)| {
             let ip = IpRepr {
                 src: self.peer,
-                dst: US,
+                dst: self.us,
                 ttl: 64,
                 dscp: 0,
                 ecn: Ecn::NotEct,
