@@ -1,0 +1,33 @@
+//! A stack inside another program, without a descriptor: packets go in and out through a bounded pipe, in batches.
+//!
+//! ```text
+//!  tunnel ── Tunnel::try_send, poll_send ──► inbound queue ──► Runner::run ─► tcp::turn ─► Stack
+//!         ◄── Tunnel::try_recv, poll_recv ── outbound queue ◄──────────────────┘
+//! ```
+//! Nothing here reads a clock, starts a thread or needs an async runtime: the program calls [`Runner::run`] with its own time, when a
+//! packet has come or the deadline of the last run is reached, and wakers say when that is worthwhile.
+//!
+//! Both queues are bounded in packets and in bytes. A full one holds its sender back and drops nothing: [`Tunnel::try_send`] leaves in
+//! the batch what did not fit, and a stack that finds no room keeps its data. Buffers are pooled; each packet has room in front for a
+//! tunnel's headers. Packets that are not TCP's are handed up as they came.
+#![forbid(unsafe_code)]
+
+mod packet;
+mod queue;
+mod runner;
+mod tunnel;
+
+pub use packet::{Batch, HEAD_ROOM, Packet};
+pub use queue::{Bounds, PipeCounters};
+pub use runner::{Next, Runner, RunnerConfig};
+pub use tunnel::{Closed, Tunnel};
+
+use tcp::Stack;
+
+/// Joins a stack and a tunnel.
+///
+/// `cfg.device` must be what the stack was made with ([`tcp::StackConfig::device`]).
+pub fn pipe(stack: Stack, cfg: RunnerConfig) -> (Runner, Tunnel) {
+    let shared = queue::Shared::new(cfg.inbound, cfg.outbound);
+    (Runner::new(stack, cfg, shared.clone()), Tunnel::new(shared))
+}

@@ -1,0 +1,208 @@
+//! The stack's end of a pipe: takes packets in, runs turns, puts packets out.
+
+use crate::packet::{Batch, Buffers, Packet};
+use crate::queue::{Bounds, Direction, PipeCounters, Room, Shared};
+use base::Instant;
+use std::collections::VecDeque;
+use std::task::{Context, Poll};
+use tcp::{Budget, Payload, RxFrame, Sent, Stack, StackCx, Timers, TxFrame, turn};
+use trace::Observer;
+use wire::Malformed;
+
+/// Packets that one turn takes in, and frames that it sends at most: enough to share a turn's cost, few enough for the caches.
+const BATCH: usize = 64;
+
+/// Bytes of the largest super-segment.
+const SUPER_SEGMENT: usize = 1 << 16;
+
+/// The limits of a pipe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunnerConfig {
+    /// Packets on their way to the stack.
+    pub inbound: Bounds,
+    /// Packets on their way to the tunnel.
+    pub outbound: Bounds,
+    /// Packets that are not TCP's and wait to be taken ([`Runner::take_other`]); zero drops and counts all of them.
+    pub others: usize,
+}
+
+/// When to run the next time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// At once: packets or data are left.
+    Now,
+    /// When the tunnel moves packets, and at this time at the latest. `None`: no timer runs, and nothing is to be done until the tunnel
+    /// or the application calls.
+    At(Option<Instant>),
+}
+
+/// A stack behind a pipe. The application's calls go to [`Self::stack`], each followed by a [`Self::run`].
+#[derive(Debug)]
+pub struct Runner {
+    stack: Stack,
+    shared: Shared,
+    /// What the current turn takes in.
+    rx: Batch,
+    /// What it sends.
+    tx: Vec<Packet>,
+    /// Buffers for that.
+    spare: Buffers,
+    /// Most large ones among them.
+    large_max: usize,
+    others: VecDeque<Packet>,
+    others_max: usize,
+    /// Everything that had come by this time was taken in.
+    known_until: Instant,
+    /// A later time, and how many of the packets that had come by then still wait.
+    waiting: (Instant, usize),
+    /// Which packets of the current turn are no frames for the stack, and why.
+    rejected: Vec<(usize, Malformed)>,
+}
+
+impl Runner {
+    pub(crate) fn new(stack: Stack, cfg: RunnerConfig, shared: Shared) -> Self {
+        Self {
+            stack,
+            shared,
+            rx: Batch::default(),
+            tx: Vec::new(),
+            spare: Buffers::default(),
+            large_max: BATCH.min(cfg.outbound.bytes / SUPER_SEGMENT + 1),
+            others: VecDeque::new(),
+            others_max: cfg.others,
+            known_until: Instant::ZERO,
+            waiting: (Instant::ZERO, 0),
+            rejected: Vec::new(),
+        }
+    }
+
+    /// The stack.
+    pub fn stack(&mut self) -> &mut Stack {
+        &mut self.stack
+    }
+
+    /// Takes in what the tunnel has sent, serves the timers that are due, and sends: one turn. `now` is not before that of the last
+    /// call.
+    ///
+    /// Packets are taken to have come at `now`. A timer is served once all packets that had come by its time are taken in.
+    pub fn run<O: Observer>(&mut self, now: Instant, obs: &mut O) -> Next {
+        let room = self.take_in(now);
+        let budget = Budget { frames: BATCH, timers: Timers::BehindFrames { due_by: self.known_until } };
+        let Self { stack, rx, tx, spare, rejected, .. } = self;
+        let frames = rx.packets.iter().enumerate().filter_map(|(index, packet)| {
+            let frame = as_frame(packet, now);
+            frame.map_err(|reason| rejected.push((index, reason))).ok()
+        });
+        let mut sent_bytes = 0;
+        let mut send = |frame: TxFrame<'_>| {
+            let len = frame.header.len() + frame.payload.len() as usize;
+            if !room.has(len, tx.len(), sent_bytes) {
+                return Sent::Full;
+            }
+            let mut packet = spare.take(len).unwrap_or(Packet::without_buffer());
+            packet.fill(&frame);
+            sent_bytes += len;
+            tx.push(packet);
+            Sent::Accepted
+        };
+        let result = turn(stack, &mut StackCx::new(now, obs), frames, &mut send, budget);
+        let is_full = result.more_to_send && tx.len() < BATCH;
+        let more_came = self.put_out(is_full);
+        let more = more_came || result.more_to_send && !is_full;
+        if more { Next::Now } else { Next::At(result.next_deadline) }
+    }
+
+    /// Moves packets from the tunnel into `self.rx`. Returns the room towards it.
+    fn take_in(&mut self, now: Instant) -> Room {
+        let Self { rx, spare, known_until, waiting, large_max, .. } = self;
+        self.shared.with(|state| {
+            let came = state.fill(rx, BATCH, Direction::Inbound);
+            if came > 0 {
+                state.wake_sender();
+            }
+            // First in, first out: a tunnel that never lets the queue run empty does not hold timers back.
+            waiting.1 = waiting.1.saturating_sub(came);
+            if waiting.1 == 0 {
+                *known_until = if state.inbound.is_empty() { now } else { waiting.0 };
+                *waiting = (now, state.inbound.len());
+            }
+            let (small, large) = spare.counts();
+            for (have, want, len) in [(small, BATCH, 0), (large, *large_max, SUPER_SEGMENT)] {
+                let more = std::iter::from_fn(|| state.pool.take(len));
+                more.take(want.saturating_sub(have)).for_each(|packet| spare.put(packet));
+            }
+            if state.tunnel_is_gone { Room::UNLIMITED } else { state.outbound.room() }
+        })
+    }
+
+    /// Moves what the turn has sent to the tunnel, and hands up what it did not take in. `is_full` says that the stack waits for room.
+    /// Returns whether more has come in.
+    fn put_out(&mut self, is_full: bool) -> bool {
+        let Self { rx, tx, others, others_max, rejected, .. } = self;
+        self.shared.with(|state| {
+            for (index, reason) in rejected.drain(..) {
+                match reason {
+                    Malformed::NotTcp | Malformed::Fragment if others.len() < *others_max => {
+                        state.counters.others += 1;
+                        others.push_back(std::mem::replace(&mut rx.packets[index], Packet::without_buffer()));
+                    }
+                    Malformed::NotTcp | Malformed::Fragment => state.counters.others_dropped += 1,
+                    _ => state.counters.malformed += 1,
+                }
+            }
+            state.counters.outbound_full += u64::from(is_full);
+            state.runner_wants_room = is_full && !state.tunnel_is_gone;
+            if state.tunnel_is_gone {
+                tx.drain(..).for_each(|packet| state.pool.put_back(packet));
+            } else if !tx.is_empty() {
+                state.counters.outbound += tx.len() as u64;
+                tx.drain(..).for_each(|packet| state.outbound.push(packet));
+                state.wake_receiver();
+            }
+            !state.inbound.is_empty()
+        })
+    }
+
+    /// Waits until a run is worthwhile before its deadline: the tunnel has sent packets, or has made room that the stack waits for.
+    pub fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let has_ready = self.stack.has_ready();
+        self.shared.with(|state| {
+            if !state.inbound.is_empty() || has_ready && !state.runner_wants_room {
+                return Poll::Ready(());
+            }
+            state.runner = Some(cx.waker().clone());
+            Poll::Pending
+        })
+    }
+
+    /// Returns whether the tunnel's end was dropped: no packet will come, and none that is sent will arrive.
+    pub fn is_cut_off(&self) -> bool {
+        self.shared.with(|state| state.tunnel_is_gone)
+    }
+
+    /// Returns the oldest packet that is not TCP's, as it came: another protocol, or a fragment.
+    pub fn take_other(&mut self) -> Option<Packet> {
+        self.others.pop_front()
+    }
+
+    /// Totals of the pipe.
+    pub fn counters(&self) -> PipeCounters {
+        self.shared.with(|state| state.counters)
+    }
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        self.shared.with(|state| {
+            state.runner_is_gone = true;
+            state.wake_sender();
+            state.wake_receiver();
+        });
+    }
+}
+
+fn as_frame(packet: &Packet, at: Instant) -> Result<RxFrame<'_>, Malformed> {
+    let wire::Split { header, payload } = wire::split(packet.bytes())?;
+    let (gso_size, checksum) = (packet.gso_size, packet.checksum);
+    Ok(RxFrame { at, header, payload: Payload::Bytes(payload), gso_size, checksum })
+}

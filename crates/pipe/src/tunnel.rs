@@ -1,0 +1,137 @@
+//! The tunnel's end of a pipe.
+
+use crate::packet::{Batch, Packet};
+use crate::queue::{Direction, PipeCounters, Shared, State};
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
+/// The stack is gone: its runner was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the stack behind this pipe is gone")]
+pub struct Closed;
+
+/// The end of a pipe that a tunnel, a device or a test holds. Dropped, it stands for a device that takes and brings nothing more.
+///
+/// One task may wait to send and one to receive; of two that wait for the same, only the last one is woken.
+#[derive(Debug)]
+pub struct Tunnel {
+    shared: Shared,
+}
+
+impl Tunnel {
+    pub(crate) fn new(shared: Shared) -> Self {
+        Self { shared }
+    }
+
+    /// Sends packets to the stack, oldest first, and returns how many; those for which there is no room stay in the batch.
+    ///
+    /// # Errors
+    /// [`Closed`].
+    pub fn try_send(&self, batch: &mut Batch) -> Result<usize, Closed> {
+        self.shared.with(|state| send_into(state, batch))
+    }
+
+    /// Sends the whole batch; pending until there has been room for all of it. What has been sent leaves the batch, so dropping the
+    /// future loses nothing.
+    ///
+    /// # Errors
+    /// [`Closed`].
+    pub fn poll_send(&self, cx: &mut Context<'_>, batch: &mut Batch) -> Poll<Result<(), Closed>> {
+        self.shared.with(|state| {
+            send_into(state, batch)?;
+            if batch.is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            state.sender = Some(cx.waker().clone());
+            Poll::Pending
+        })
+    }
+
+    /// [`Self::poll_send`] as a future; cancellation-safe.
+    ///
+    /// # Errors
+    /// [`Closed`].
+    pub async fn send(&self, batch: &mut Batch) -> Result<(), Closed> {
+        poll_fn(|cx| self.poll_send(cx, batch)).await
+    }
+
+    /// Receives up to `max` packets of the stack in place of those in the batch, whose buffers go back to the pool. Returns how many
+    /// came; zero if none waits.
+    ///
+    /// # Errors
+    /// [`Closed`], when everything that the stack had sent has been received.
+    pub fn try_recv(&self, batch: &mut Batch, max: usize) -> Result<usize, Closed> {
+        self.shared.with(|state| recv_from(state, batch, max))
+    }
+
+    /// The same; pending until at least one packet comes.
+    ///
+    /// # Errors
+    /// As for [`Self::try_recv`].
+    pub fn poll_recv(&self, cx: &mut Context<'_>, batch: &mut Batch, max: usize) -> Poll<Result<usize, Closed>> {
+        self.shared.with(|state| {
+            let came = recv_from(state, batch, max)?;
+            if came > 0 || max == 0 {
+                return Poll::Ready(Ok(came));
+            }
+            state.receiver = Some(cx.waker().clone());
+            Poll::Pending
+        })
+    }
+
+    /// [`Self::poll_recv`] as a future; cancellation-safe.
+    ///
+    /// # Errors
+    /// As for [`Self::try_recv`].
+    pub async fn recv(&self, batch: &mut Batch, max: usize) -> Result<usize, Closed> {
+        poll_fn(|cx| self.poll_recv(cx, batch, max)).await
+    }
+
+    /// Totals of the pipe.
+    pub fn counters(&self) -> PipeCounters {
+        self.shared.with(|state| state.counters)
+    }
+}
+
+impl Drop for Tunnel {
+    fn drop(&mut self) {
+        self.shared.with(|state| {
+            (state.tunnel_is_gone, state.runner_wants_room) = (true, false);
+            state.wake_runner();
+        });
+    }
+}
+
+/// Moves packets from the batch into the queue, as many as fit.
+fn send_into(state: &mut State, batch: &mut Batch) -> Result<usize, Closed> {
+    if state.runner_is_gone {
+        return Err(Closed);
+    }
+    let fits = |packet: &Packet, state: &State| state.inbound.room().has(packet.bytes().len(), 0, 0);
+    let mut sent = 0;
+    while sent < batch.packets.len() && fits(&batch.packets[sent], state) {
+        let packet = std::mem::replace(&mut batch.packets[sent], Packet::without_buffer());
+        if let Some(empty) = state.pool.take(packet.bytes().len()) {
+            batch.empty.put(empty);
+        }
+        state.inbound.push(packet);
+        sent += 1;
+    }
+    state.counters.inbound += sent as u64;
+    state.counters.inbound_full += u64::from(sent < batch.packets.len());
+    batch.packets.drain(..sent);
+    if sent > 0 {
+        state.wake_runner();
+    }
+    Ok(sent)
+}
+
+/// Moves packets from the queue into the batch.
+fn recv_from(state: &mut State, batch: &mut Batch, max: usize) -> Result<usize, Closed> {
+    let came = state.fill(batch, max, Direction::Outbound);
+    if came > 0 && state.runner_wants_room {
+        state.runner_wants_room = false;
+        state.wake_runner();
+    }
+    if came == 0 && max > 0 && state.runner_is_gone { Err(Closed) } else { Ok(came) }
+}
