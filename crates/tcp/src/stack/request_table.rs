@@ -15,7 +15,8 @@ pub struct RequestConfig {
     pub destinations: Destinations,
     /// Maximum number of undecided requests. A SYN beyond them is dropped and counted: the peer tries again.
     pub undecided_max: u32,
-    /// How long a request may stay undecided; then it is forgotten, as if it had been ignored.
+    /// How long a request may stay undecided; then it is forgotten, as if it had been ignored. A change concerns later requests, and
+    /// requests expire in the order of their arrival.
     pub patience: Duration,
 }
 

@@ -14,7 +14,7 @@ use super::slots::Admission;
 use super::{Conn, Stack};
 use crate::config::ValidConfig;
 use crate::cx::StackCx;
-use crate::endpoint::{FastOpenAnswer, FourTuple, Predecessor, Segment};
+use crate::endpoint::{Endpoint, FastOpenAnswer, FourTuple, Predecessor, Segment};
 use crate::options;
 use crate::pattern::Payload;
 use base::Instant;
@@ -71,7 +71,7 @@ impl Stack {
         Ok(self.open_passively(cfg, opening, &segment, cx.obs))
     }
 
-    /// Answers a request with a reset, as a closed port does; nothing happens if it is gone.
+    /// Answers a request with a reset, as a closed port does and as far as the guards allow; nothing happens if it is gone.
     pub fn refuse_request(&mut self, request: Request, now: Instant) {
         let Some(held) = self.forget_request(request) else { return };
         let (src, dst, fragmentation) = (held.tuple.remote, held.tuple.local, Fragmentation::Forbidden);
@@ -144,8 +144,7 @@ impl Stack {
         let Some(cfg) = self.requests.cfg.filter(|cfg| plain && self.undecided() < cfg.undecided_max as usize) else {
             return false;
         };
-        let yields =
-            |old: &crate::Endpoint| old.yields_to(&segment.repr, options::wants_timestamps(old.config(), Some(true)));
+        let yields = |old: &Endpoint| old.yields_to(&segment.repr, options::wants_timestamps(old.config(), Some(true)));
         let Some(last) = self.end_time_wait(index, at, obs, yields) else { return false };
         self.hold_request(cfg, Some(last), tuple, at, segment, obs);
         true
