@@ -4,7 +4,7 @@
 use super::cookie_jar::{PERIOD, mark, recall};
 use super::listener::Listener;
 use super::slots::Admission;
-use super::{ListenOn, Stack};
+use super::{ListenOn, Reply, Stack};
 use crate::config::{GuardConfig, SynCookies};
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, FourTuple, Segment, State, SynInfo};
@@ -47,7 +47,7 @@ impl Stack {
             ts.tsval = mark(ts.tsval, &repr);
         }
         self.counters.cookies_sent += 1;
-        self.reply(ip, answer);
+        self.reply(Reply::Segment(ip, answer));
     }
 
     /// Returns the cookie that a segment acknowledges and the segment size in it, if a listener accepts it.

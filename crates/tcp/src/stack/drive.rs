@@ -3,7 +3,7 @@
 use super::api::is_unicast;
 use super::listener::{Listener, is_syn};
 use super::slots::Admission;
-use super::{Held, HeldPayload, Stack, TxChecksum, reset};
+use super::{Held, HeldPayload, Reply, Stack, TxChecksum, reset};
 use crate::cx::{Cx, StackCx};
 use crate::endpoint::{FourTuple, Segment, State, Then};
 use crate::event::{Disposition, DropReason};
@@ -11,7 +11,7 @@ use crate::pattern::Payload;
 use crate::turn::{Budget, ChecksumState, RxFrame, Sent, TxFrame};
 use base::{Bytes, Instant};
 use trace::Observer;
-use wire::{Flags, IpRepr, TcpRepr, checksum};
+use wire::{Flags, IcmpKind, IpRepr, TcpRepr, checksum};
 
 /// Bytes that an orphan's peer must acknowledge in each `orphan_time` to avoid a reset: 73 bytes per second by default.
 const ORPHAN_STEP: Bytes = 64 << 10;
@@ -113,7 +113,7 @@ impl Stack {
         if let Some((ip, reset)) = reset::answer(ip, repr, payload_len)
             && self.may_reset(at)
         {
-            self.reply(ip, reset);
+            self.reply(Reply::Segment(ip, reset));
         }
     }
 
@@ -174,9 +174,8 @@ impl Stack {
         if !self.transmit_held(tx) {
             return true;
         }
-        while let Some((ip, repr)) = self.next_reply() {
-            let header_len = wire::emit(&ip, &repr, 0, &mut self.tx.header);
-            if !self.hand_over(header_len, Payload::Bytes(&[]), None, tx) {
+        while let Some(reply) = self.next_reply() {
+            if !self.transmit_reply(&reply, tx) {
                 return true;
             }
         }
@@ -230,17 +229,24 @@ impl Stack {
         (burst, true)
     }
 
-    /// Offers the frame in `self.tx` to the device; keeps it if the device has no room.
-    fn hand_over(
-        &mut self,
-        header_len: usize,
-        payload: Payload<'_>,
-        gso_size: Option<u16>,
-        tx: &mut impl FnMut(TxFrame<'_>) -> Sent,
-    ) -> bool {
+    /// Offers a reply to the device; keeps it if the device has no room.
+    fn transmit_reply(&mut self, reply: &Reply, tx: &mut impl FnMut(TxFrame<'_>) -> Sent) -> bool {
+        let (Reply::Segment(ip, repr) | Reply::Unreachable(_, ip, repr)) = reply;
+        let header_len = wire::emit(ip, repr, 0, &mut self.tx.header);
         let header = &mut self.tx.header[..header_len];
-        let checksum = fill_checksum(self.device.checksum, header, payload);
-        let frame = TxFrame { header, payload, gso_size, checksum };
+        let frame = match reply {
+            Reply::Segment(..) => {
+                let payload = Payload::Bytes(&[]);
+                let checksum = fill_checksum(self.device.checksum, header, payload);
+                TxFrame { header, payload, gso_size: None, checksum }
+            }
+            Reply::Unreachable(why, ..) => {
+                checksum::fill(header, &[]);
+                wire::icmp::emit(IcmpKind::Unreachable(*why), ip.dst, header, &mut self.scratch);
+                let (header, quote) = self.scratch.split_at(self.scratch.len() - header_len);
+                TxFrame { header, payload: Payload::Bytes(quote), gso_size: None, checksum: ChecksumState::InHeader }
+            }
+        };
         if tx(frame) == Sent::Full {
             self.held = Some(hold(&frame));
             return false;
@@ -257,7 +263,7 @@ impl Stack {
             HeldPayload::Pattern { offset, len } => Payload::Pattern { offset: *offset, len: *len },
         };
         let header = &held.header[..held.header_len];
-        let checksum = checksum_state(self.device.checksum);
+        let checksum = if held.is_complete { ChecksumState::InHeader } else { checksum_state(self.device.checksum) };
         let frame = TxFrame { header, payload, gso_size: held.gso_size, checksum };
         if tx(frame) == Sent::Full {
             self.held = Some(held);
@@ -388,5 +394,6 @@ fn hold(frame: &TxFrame<'_>) -> Held {
         Payload::Bytes(bytes) => HeldPayload::Bytes(bytes.to_vec()),
         Payload::Pattern { offset, len } => HeldPayload::Pattern { offset, len },
     };
-    Held { header, header_len: frame.header.len(), payload, gso_size: frame.gso_size }
+    let is_complete = frame.checksum == ChecksumState::InHeader;
+    Held { header, header_len: frame.header.len(), payload, gso_size: frame.gso_size, is_complete }
 }

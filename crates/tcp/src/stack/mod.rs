@@ -49,7 +49,7 @@ use request_table::Requests;
 use slots::Slots;
 use std::collections::{BTreeMap, VecDeque};
 use timers::DeadlineHeap;
-use wire::{IpRepr, MAX_HEADER, Malformed, TcpRepr};
+use wire::{IpRepr, MAX_HEADER, Malformed, TcpRepr, Unreachable};
 
 /// The settings of a stack.
 #[derive(Clone, Debug)]
@@ -192,6 +192,15 @@ pub struct StackCounters {
     pub icmp_ignored: u64,
 }
 
+/// An answer to a segment without a connection.
+#[derive(Clone, Copy, Debug)]
+enum Reply {
+    /// A reset, or a SYN-ACK with a cookie.
+    Segment(IpRepr, TcpRepr),
+    /// The report that this segment cannot be delivered.
+    Unreachable(Unreachable, IpRepr, TcpRepr),
+}
+
 /// A frame that the device had no room for, kept with its bytes: the data it refers to may be gone by the next turn.
 #[derive(Debug)]
 struct Held {
@@ -199,6 +208,8 @@ struct Held {
     header_len: usize,
     payload: HeldPayload,
     gso_size: Option<u16>,
+    /// Its checksum is complete, whatever the device can do.
+    is_complete: bool,
 }
 
 #[derive(Debug)]
@@ -226,8 +237,8 @@ pub struct Stack {
     ready: VecDeque<u32>,
     /// Endpoints with events, in order of arrival.
     eventful: VecDeque<u32>,
-    /// Resets and SYN-ACKs for segments without a connection.
-    replies: VecDeque<(IpRepr, TcpRepr)>,
+    /// What answers segments without a connection.
+    replies: VecDeque<Reply>,
     /// Until when the allowance for resets is used up.
     resets_until: Instant,
     budget: Budget,

@@ -3,13 +3,12 @@
 
 use super::budget::{CONNECTION_BYTES, Expendable, GuardCounters, GuardedUsage, REPLY_BYTES, REQUEST_BYTES};
 use super::slots::{Admission, Slot};
-use super::{Conn, Stack};
+use super::{Conn, Reply, Stack};
 use crate::config::GuardConfig;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
 use base::{Bytes, Instant, Rng};
 use trace::{ConnId, Observer};
-use wire::{IpRepr, TcpRepr};
 
 impl Slot {
     /// Memory that counts against the budget, in bytes, and the role in which the connection can be evicted.
@@ -216,17 +215,17 @@ impl Stack {
     }
 
     /// Queues a segment in reply to one without a connection.
-    pub(super) fn reply(&mut self, ip: IpRepr, repr: TcpRepr) {
+    pub(super) fn reply(&mut self, reply: Reply) {
         if self.replies.len() >= self.guards.replies_max as usize {
             self.guarded.replies_dropped += 1;
             return;
         }
         self.budget.charge(0, REPLY_BYTES, self.slots.len());
-        self.replies.push_back((ip, repr));
+        self.replies.push_back(reply);
     }
 
     /// Returns the next reply to send.
-    pub(super) fn next_reply(&mut self) -> Option<(IpRepr, TcpRepr)> {
+    pub(super) fn next_reply(&mut self) -> Option<Reply> {
         let reply = self.replies.pop_front()?;
         self.budget.charge(REPLY_BYTES, 0, self.slots.len());
         Some(reply)

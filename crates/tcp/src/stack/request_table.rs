@@ -6,7 +6,7 @@ use crate::endpoint::{FourTuple, Predecessor, Segment};
 use base::{Duration, Instant};
 use core::fmt;
 use std::collections::BTreeMap;
-use wire::{Ecn, TcpRepr};
+use wire::{Ecn, Fragmentation, IpRepr, TcpRepr};
 
 /// Which SYNs become requests, and how long they wait for a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +89,14 @@ pub(super) struct Held {
     pub until: Instant,
     /// The connection whose TIME-WAIT it ended.
     pub last: Option<Predecessor>,
+}
+
+impl Held {
+    /// The IP header of the SYN, as far as it was kept.
+    pub fn ip(&self) -> IpRepr {
+        let (src, dst, fragmentation) = (self.tuple.remote, self.tuple.local, Fragmentation::Forbidden);
+        IpRepr { src, dst, ttl: 64, dscp: 0, ecn: self.ecn, fragmentation }
+    }
 }
 
 /// The undecided requests.

@@ -11,7 +11,7 @@ use super::listen::Opening;
 use super::listener::is_syn;
 use super::request_table::{Held, Request, RequestConfig, RequestCounters, RequestError};
 use super::slots::Admission;
-use super::{Conn, Stack};
+use super::{Conn, Reply, Stack};
 use crate::config::ValidConfig;
 use crate::cx::StackCx;
 use crate::endpoint::{Endpoint, FastOpenAnswer, FourTuple, Predecessor, Segment};
@@ -20,7 +20,7 @@ use crate::pattern::Payload;
 use base::Instant;
 use core::net::IpAddr;
 use trace::Observer;
-use wire::{Ecn, Flags, Fragmentation, IpRepr};
+use wire::{Flags, Unreachable};
 
 impl Stack {
     /// From now on, SYNs that no listener answers become requests, which [`Self::poll_request`] returns; `None` refuses new ones with
@@ -74,9 +74,15 @@ impl Stack {
     /// Answers a request with a reset, as a closed port does and as far as the guards allow; nothing happens if it is gone.
     pub fn refuse_request(&mut self, request: Request, now: Instant) {
         let Some(held) = self.forget_request(request) else { return };
-        let (src, dst, fragmentation) = (held.tuple.remote, held.tuple.local, Fragmentation::Forbidden);
-        let ip = IpRepr { src, dst, ttl: 64, dscp: 0, ecn: Ecn::NotEct, fragmentation };
-        self.refuse(now, &ip, &held.syn, 0);
+        self.refuse(now, &held.ip(), &held.syn, 0);
+    }
+
+    /// Reports to a request's sender that its destination cannot be reached, in the name of the destination and as far as the guards
+    /// allow; nothing happens if it is gone. Where the IP version has no such report, the host is unreachable.
+    pub fn report_unreachable(&mut self, request: Request, why: Unreachable, now: Instant) {
+        let Some(held) = self.forget_request(request).filter(|_| self.may_reset(now)) else { return };
+        let ip = held.ip();
+        self.reply(Reply::Unreachable(why.or_host(ip.dst.is_ipv4()), ip, held.syn));
     }
 
     /// Forgets a request without an answer; nothing happens if it is gone. The peer's next SYN is a new request.

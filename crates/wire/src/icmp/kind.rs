@@ -106,6 +106,12 @@ const V6_PARAMETER_PROBLEM: u8 = 4;
 pub(super) type Encoding = (u8, u8, u32);
 
 impl Unreachable {
+    /// Returns this reason, or that the host is unreachable where the IP version has no code for it.
+    pub fn or_host(self, is_ipv4: bool) -> Self {
+        let has_code = if is_ipv4 { V4.contains(&Some(self)) } else { V6.contains(&self) };
+        if has_code { self } else { Host }
+    }
+
     /// The reason in words.
     pub const fn name(self) -> &'static str {
         match self {

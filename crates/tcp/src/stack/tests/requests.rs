@@ -2,17 +2,23 @@
 
 use super::bench::{Bench, IRS, PORT};
 use crate::config::{Config, GuardConfig};
+use crate::cx::StackCx;
+use crate::pattern::Payload;
 use crate::stack::{Conn, Destinations, ListenError, LocalEnd, Request, RequestConfig, RequestError, StackEvent};
 use crate::testing::{PEER, US, quick, valid};
+use crate::turn::{Budget, ChecksumState, Sent, TxFrame, turn};
 use crate::{CloseReason, ConnEvent, ConnectError};
 use base::{Duration, SeqNum};
-use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use test_case::test_case;
-use wire::{Flags, TcpRepr};
+use trace::Off;
+use wire::{Flags, IcmpKind, TcpRepr, Unreachable};
 
 const PEER_PORT: u16 = 1001;
 /// A destination that is no address of the stack's.
 const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9));
+const V6_PEER: IpAddr = IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1));
+const V6_ELSEWHERE: IpAddr = IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2));
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn asking() -> Bench {
@@ -273,4 +279,46 @@ fn who_stands_for_any_destination_may_connect_from_any_address() {
     assert_eq!(connect(&mut bench, ELSEWHERE), Ok(ELSEWHERE));
     assert_eq!(connect(&mut bench, IpAddr::V4(Ipv4Addr::UNSPECIFIED)), Err(ConnectError::NoLocalAddress));
     assert_eq!(connect(&mut bench, "2001:db8::1".parse().expect("an address")), Err(ConnectError::NoLocalAddress));
+}
+
+/// The report quotes the SYN, so that the peer's stack finds the attempt it is about; a full device gets the same bytes later.
+#[test_case(PEER, US, Unreachable::Host => Unreachable::Host)]
+#[test_case(PEER, ELSEWHERE, Unreachable::Prohibited => Unreachable::Prohibited; "in the name of the destination")]
+#[test_case(V6_PEER, V6_ELSEWHERE, Unreachable::Port => Unreachable::Port; "of version six")]
+#[test_case(V6_PEER, V6_ELSEWHERE, Unreachable::HostForService => Unreachable::Host; "version six has fewer reasons")]
+fn unreachable(peer: IpAddr, us: IpAddr, why: Unreachable) -> Unreachable {
+    let mut bench = asking();
+    (bench.peer, bench.us) = (peer, us);
+    bench.deliver(Bench::syn(PEER_PORT), 0);
+    let (request, _) = bench.stack.poll_request().expect("a request");
+    bench.stack.report_unreachable(request, why, bench.now);
+    let mut offered = Vec::new();
+    for answer in [Sent::Full, Sent::Accepted] {
+        let mut tx = |frame: TxFrame<'_>| {
+            let Payload::Bytes(quote) = frame.payload else { panic!("a quote is bytes") };
+            assert_eq!((frame.checksum, frame.gso_size), (ChecksumState::InHeader, None));
+            offered.push([frame.header, quote].concat());
+            answer
+        };
+        turn(&mut bench.stack, &mut StackCx::new(bench.now, &mut Off), [], &mut tx, Budget::UNLIMITED);
+    }
+    assert_eq!((offered.len(), bench.stack.undecided(), bench.stack.has_ready()), (2, 0, false));
+    assert_eq!(offered[0], offered[1]);
+    let packet = wire::split(&offered[0]).expect("a packet");
+    let notice = wire::icmp::parse(&packet.header).expect("an error about a segment");
+    assert_eq!((notice.src, notice.src_port, notice.seq), (peer, PEER_PORT, IRS));
+    assert_eq!((notice.dst, notice.dst_port), (us, PORT));
+    assert_eq!(packet.header.icmp().map(|(_, from)| from), Some(us));
+    let IcmpKind::Unreachable(why) = notice.kind else { panic!("{:?}", notice.kind) };
+    why
+}
+
+#[test]
+fn the_guards_bound_reports_like_resets() {
+    let mut bench =
+        asking_with(RequestConfig::default(), GuardConfig { resets_per_second: 2, ..GuardConfig::default() });
+    let requests = [1, 2, 3, 4, 5].map(|port| ask(&mut bench, port));
+    requests.into_iter().for_each(|request| bench.stack.report_unreachable(request, Unreachable::Host, bench.now));
+    let usage = bench.stack.guarded_usage();
+    assert_eq!((usage.replies, bench.stack.guard_counters().resets_withheld, bench.stack.undecided()), (2, 3, 0));
 }
