@@ -8,8 +8,10 @@ use crate::stack::{Conn, Destinations, ListenError, LocalEnd, Request, RequestCo
 use crate::testing::{PEER, US, quick, valid};
 use crate::turn::{Budget, ChecksumState, Sent, TxFrame, turn};
 use crate::{CloseReason, ConnEvent, ConnectError};
-use base::{Duration, SeqNum};
+use base::{Duration, Instant, SeqNum};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
 use test_case::test_case;
 use trace::Off;
 use wire::{Flags, IcmpKind, TcpRepr, Unreachable};
@@ -321,4 +323,86 @@ fn the_guards_bound_reports_like_resets() {
     requests.into_iter().for_each(|request| bench.stack.report_unreachable(request, Unreachable::Host, bench.now));
     let usage = bench.stack.guarded_usage();
     assert_eq!((usage.replies, bench.stack.guard_counters().resets_withheld, bench.stack.undecided()), (2, 3, 0));
+}
+
+/// What happens to a stack that asks.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Syn(u16),
+    Accept(usize),
+    Refuse(usize),
+    Ignore(usize),
+    Wait(u64),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        4 => (1_u16..9).prop_map(Step::Syn),
+        1 => (0_usize..12).prop_map(Step::Accept),
+        1 => (0_usize..12).prop_map(Step::Refuse),
+        1 => (0_usize..12).prop_map(Step::Ignore),
+        1 => (1_u64..40).prop_map(Step::Wait),
+    ];
+    prop::collection::vec(step, 1..60)
+}
+
+proptest! {
+    /// Any order of knocks, decisions, late decisions and waits, compared with a list of what was asked when.
+    #[test]
+    fn the_table_agrees_with_a_list(steps in steps()) {
+        const MAX: usize = 3;
+        let mut cfg = quick();
+        cfg.retries.syn_ack = 100;
+        let requests = RequestConfig { undecided_max: MAX as u32, ..RequestConfig::default() };
+        let mut bench = asking_with(requests, GuardConfig::default());
+        // Every request so far; whether it waits, its port, and when it came.
+        let mut asked: Vec<(Request, bool, u16, Instant)> = Vec::new();
+        let mut taken = BTreeSet::new();
+        for step in steps {
+            match step {
+                Step::Syn(port) => {
+                    let waits = asked.iter().filter(|(_, waits, ..)| *waits);
+                    let is_new = waits.clone().count() < MAX && waits.clone().all(|(_, _, of, _)| *of != port);
+                    let sent = bench.deliver(Bench::syn(port), 0);
+                    let polled = bench.stack.poll_request();
+                    prop_assert_eq!(polled.is_some(), is_new && !taken.contains(&port));
+                    prop_assert!(sent.is_empty() || taken.contains(&port));
+                    if let Some((request, tuple)) = polled {
+                        prop_assert_eq!(tuple.remote_port, port);
+                        asked.push((request, true, port, bench.now));
+                    }
+                }
+                Step::Wait(seconds) => {
+                    bench.pass(Duration::from_secs(seconds));
+                    let now = bench.now;
+                    asked.iter_mut().for_each(|(_, waits, _, at)| *waits &= now < *at + PATIENCE);
+                }
+                Step::Accept(nth) | Step::Refuse(nth) | Step::Ignore(nth) => {
+                    let Some((request, waits, port, _)) = asked.get_mut(nth) else { continue };
+                    let waited = std::mem::replace(waits, false);
+                    let (request, port) = (*request, *port);
+                    match step {
+                        Step::Accept(_) => {
+                            let (result, sent) = accept(&mut bench, request, cfg.clone());
+                            prop_assert_eq!((result.is_ok(), sent.len()), (waited, usize::from(waited)));
+                            waited.then(|| taken.insert(port));
+                        }
+                        Step::Refuse(_) => {
+                            bench.cx(|stack, cx| stack.refuse_request(request, cx.now));
+                            prop_assert_eq!(std::mem::take(&mut bench.sent).len(), usize::from(waited));
+                        }
+                        _ => bench.stack.ignore_request(request),
+                    }
+                }
+            }
+            let waits = asked.iter().filter(|(_, waits, ..)| *waits);
+            prop_assert_eq!(bench.stack.undecided(), waits.clone().count());
+            prop_assert_eq!(bench.stack.connections(), taken.len());
+            let memory = 256 * bench.stack.undecided() as u64 + 2_048 * taken.len() as u64;
+            prop_assert_eq!(bench.stack.guarded_usage().memory, memory);
+            let expiry = waits.map(|(.., at)| *at + PATIENCE).min();
+            let due = bench.stack.next_deadline();
+            prop_assert!(expiry.is_none_or(|at| due.is_some_and(|due| due <= at)), "{:?} for {:?}", due, expiry);
+        }
+    }
 }
