@@ -24,9 +24,8 @@ pub use tunnel::{Closed, Tunnel};
 
 use tcp::Stack;
 
-/// Joins a stack and a tunnel.
-///
-/// `cfg.device` must be what the stack was made with ([`tcp::StackConfig::device`]).
+/// Joins a stack and a tunnel. What the stack sends is as its [`tcp::StackConfig::device`] says: the tunnel has to cut super-segments
+/// and to complete checksums that were left to the device.
 pub fn pipe(stack: Stack, cfg: RunnerConfig) -> (Runner, Tunnel) {
     let shared = queue::Shared::new(cfg.inbound, cfg.outbound);
     (Runner::new(stack, cfg, shared.clone()), Tunnel::new(shared))

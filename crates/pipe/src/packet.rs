@@ -169,7 +169,7 @@ impl Batch {
         self.packets.len()
     }
 
-    /// Returns whether there is no packet.
+    /// Returns whether the batch holds no packets.
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }

@@ -55,7 +55,7 @@ pub struct Runner {
     known_until: Instant,
     /// A later time, and how many of the packets that had come by then still wait.
     waiting: (Instant, usize),
-    /// Which packets of the current turn are no frames for the stack, and why.
+    /// Packets of the current turn that the stack cannot take, by index, and the reason.
     rejected: Vec<(usize, Malformed)>,
 }
 
@@ -106,8 +106,8 @@ impl Runner {
             Sent::Accepted
         };
         let result = turn(stack, &mut StackCx::new(now, obs), frames, &mut send, budget);
-        let is_full = result.more_to_send && tx.len() < BATCH;
-        let more_came = self.put_out(is_full);
+        let found_full = result.more_to_send && tx.len() < BATCH;
+        let (more_came, is_full) = self.put_out(found_full);
         let more = more_came || result.more_to_send && !is_full;
         if more { Next::Now } else { Next::At(result.next_deadline) }
     }
@@ -135,9 +135,9 @@ impl Runner {
         })
     }
 
-    /// Moves what the turn has sent to the tunnel, and hands up what it did not take in. `is_full` says that the stack waits for room.
-    /// Returns whether more has come in.
-    fn put_out(&mut self, is_full: bool) -> bool {
+    /// Moves what the turn has sent to the tunnel, and hands up what it did not take in. `found_full` says that the turn found no
+    /// room. Returns whether more has come in, and whether the stack has to wait for room.
+    fn put_out(&mut self, found_full: bool) -> (bool, bool) {
         let Self { rx, tx, others, others_max, rejected, .. } = self;
         self.shared.with(|state| {
             for (index, reason) in rejected.drain(..) {
@@ -150,8 +150,7 @@ impl Runner {
                     _ => state.counters.malformed += 1,
                 }
             }
-            state.counters.outbound_full += u64::from(is_full);
-            state.runner_wants_room = is_full && !state.tunnel_is_gone;
+            state.counters.outbound_full += u64::from(found_full);
             if state.tunnel_is_gone {
                 tx.drain(..).for_each(|packet| state.pool.put_back(packet));
             } else if !tx.is_empty() {
@@ -159,7 +158,9 @@ impl Runner {
                 tx.drain(..).for_each(|packet| state.outbound.push(packet));
                 state.wake_receiver();
             }
-            !state.inbound.is_empty()
+            // The tunnel may have emptied the queue during the turn. It wakes the runner when it takes a packet, and finds none then.
+            state.runner_wants_room = found_full && !state.outbound.is_empty();
+            (!state.inbound.is_empty(), state.runner_wants_room)
         })
     }
 
@@ -205,4 +206,33 @@ fn as_frame(packet: &Packet, at: Instant) -> Result<RxFrame<'_>, Malformed> {
     let wire::Split { header, payload } = wire::split(packet.bytes())?;
     let (gso_size, checksum) = (packet.gso_size, packet.checksum);
     Ok(RxFrame { at, header, payload: Payload::Bytes(payload), gso_size, checksum })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tcp::config::GuardConfig;
+    use tcp::{DeviceCaps, Segmentation, StackConfig, TxChecksum};
+
+    fn joined() -> (Runner, crate::Tunnel) {
+        let device = DeviceCaps { mtu: 1500, checksum: TxChecksum::Compute, segmentation: Segmentation::Off };
+        let guards = GuardConfig::default();
+        let cfg = StackConfig { addresses: Vec::new(), device, isn_secret: [1, 2], guards };
+        crate::pipe(Stack::new(cfg, base::Rng::new(1)), RunnerConfig::default())
+    }
+
+    /// The order of events when the tunnel runs in another thread: it empties the queue while a turn finds that queue full.
+    #[test]
+    fn a_queue_that_was_emptied_during_the_turn_is_not_waited_for() {
+        let (mut runner, tunnel) = joined();
+        let full = |runner: &mut Runner| {
+            let mut batch = Batch::default();
+            batch.push(&[0; 20]);
+            runner.tx.append(&mut batch.packets);
+            runner.put_out(true)
+        };
+        assert_eq!(full(&mut runner), (false, true), "a packet waits, and with it the tunnel's call");
+        assert_eq!(tunnel.try_recv(&mut Batch::default(), 8), Ok(1));
+        assert_eq!(runner.put_out(true), (false, false), "nothing waits: no call would wake the runner");
+    }
 }

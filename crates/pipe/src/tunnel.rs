@@ -23,7 +23,7 @@ impl Tunnel {
         Self { shared }
     }
 
-    /// Sends packets to the stack, oldest first, and returns how many; those for which there is no room stay in the batch.
+    /// Sends packets to the stack, oldest first, and returns how many; packets that do not fit stay in the batch.
     ///
     /// # Errors
     /// [`Closed`].

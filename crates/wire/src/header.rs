@@ -11,7 +11,7 @@ use core::net::{IpAddr, Ipv6Addr};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header<'a> {
     bytes: &'a [u8],
-    /// Where what the packet carries begins.
+    /// Offset of what the packet carries.
     at: usize,
     carried: Carried,
 }

@@ -17,7 +17,7 @@ use trace::Off;
 use wire::{Flags, IcmpKind, TcpRepr, Unreachable};
 
 const PEER_PORT: u16 = 1001;
-/// A destination that is no address of the stack's.
+/// A destination outside the stack's own addresses.
 const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9));
 const V6_PEER: IpAddr = IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1));
 const V6_ELSEWHERE: IpAddr = IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2));
