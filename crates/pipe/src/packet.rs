@@ -62,6 +62,11 @@ impl Packet {
         self.buffer.extend_from_slice(bytes);
     }
 
+    /// Lengthens the packet with zeros, or shortens it, to `len` bytes: room to be filled in place.
+    pub fn resize(&mut self, len: usize) {
+        self.buffer.resize(self.start + len, 0);
+    }
+
     /// Shortens the packet to `len` bytes; without effect on a shorter one.
     pub fn truncate(&mut self, len: usize) {
         self.buffer.truncate(self.start + len);
@@ -152,6 +157,13 @@ impl Batch {
         packet.clear();
         self.packets.push(packet);
         self.packets.last_mut().expect("it was just added")
+    }
+
+    /// Removes the packet that was added last; its buffer stays.
+    pub fn pop(&mut self) {
+        if let Some(packet) = self.packets.pop() {
+            self.empty.put(packet);
+        }
     }
 
     /// The packets, oldest first.

@@ -181,6 +181,11 @@ impl Runner {
         self.shared.with(|state| state.tunnel_is_gone)
     }
 
+    /// Returns whether [`Self::take_other`] has a packet.
+    pub fn has_others(&self) -> bool {
+        !self.others.is_empty()
+    }
+
     /// Returns the oldest packet that is not TCP's, as it came: another protocol, or a fragment.
     pub fn take_other(&mut self) -> Option<Packet> {
         self.others.pop_front()

@@ -182,7 +182,7 @@ impl Host {
                     ConnEvent::Readable => socket.wakes.readable += 1,
                     ConnEvent::Writable => socket.wakes.writable += 1,
                     // Nothing that a socket reports.
-                    ConnEvent::Unresponsive => {}
+                    ConnEvent::Unresponsive | ConnEvent::FinAcknowledged => {}
                     ConnEvent::Urgent => socket.wakes.readable += 1,
                     ConnEvent::Connected => {
                         socket.wakes.readable += 1;

@@ -19,6 +19,8 @@ pub enum ConnEvent {
     Unresponsive,
     /// The network reported an error on the path (RFC 9293 MUST-47). The connection continues, but may end soon.
     Icmp(IcmpError),
+    /// The peer has acknowledged our FIN, and with it everything that was written.
+    FinAcknowledged,
     /// The connection has ended; no event follows.
     Closed(CloseReason),
 }

@@ -125,6 +125,7 @@ impl App for Discard {
             | ConnEvent::Writable
             | ConnEvent::Urgent
             | ConnEvent::Unresponsive
+            | ConnEvent::FinAcknowledged
             | ConnEvent::Icmp(_) => {}
         }
     }

@@ -255,6 +255,7 @@ impl Endpoint {
             return;
         }
         if let Some(next) = self.life.state().after_fin_acknowledged() {
+            self.pending.add(Readiness::FinAcknowledged);
             self.set_state(cx, next);
         }
     }

@@ -139,6 +139,9 @@ impl Endpoint {
         if let Some(error) = self.extras.as_mut().and_then(|extras| extras.path.reports_mut().poll()) {
             return Some(ConnEvent::Icmp(error));
         }
+        if p.take(Readiness::FinAcknowledged) {
+            return Some(ConnEvent::FinAcknowledged);
+        }
         if p.take(Readiness::Closed) {
             return self.life.closed().map(ConnEvent::Closed);
         }

@@ -174,6 +174,21 @@ impl Endpoint {
     //# Segments that are larger than the path takes now are cut, and no more than an initial window of them is sent again at once.
     //= specs/rfc1191.md#a-smaller-path-mtu
     //# A message that does not make the path MTU smaller causes no retransmission.
+    /// Adapts to a device that takes packets of up to `mtu` bytes from now on. Segments in flight that are larger are split and sent
+    /// again, as after a router's report; larger segments are possible up to the size that the SYNs agreed on.
+    pub(crate) fn set_mtu<O: Observer>(&mut self, cx: &mut Cx<'_, O>, mtu: u16) {
+        let before = self.path_mtu();
+        let at = self.path_cx();
+        self.extras.get_or_insert_default().path.note_agreed(&at);
+        self.mtu = mtu;
+        self.fit_path();
+        if self.path_mtu() < before {
+            self.snd.space.forget_larger();
+            let most = self.cfg.cc.initial_window.bytes(self.snd.space.smss());
+            self.cut_to_path(cx, most);
+        }
+    }
+
     /// Splits the part of the flight that is too large to arrive; up to `most` bytes of it wait for retransmission. The
     /// controller does not treat it as a loss, nor do duplicate ACKs for it count as one. Returns how many bytes wait.
     pub(super) fn cut_to_path<O: Observer>(&mut self, cx: &mut Cx<'_, O>, most: Bytes) -> Bytes {

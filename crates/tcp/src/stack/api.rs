@@ -276,7 +276,7 @@ impl Stack {
     }
 
     /// Runs `call` on a connection's endpoint, then checks what became ready.
-    fn with<O: Observer, T>(
+    pub(super) fn with<O: Observer, T>(
         &mut self,
         cx: &mut StackCx<'_, O>,
         conn: Conn,
@@ -362,6 +362,16 @@ impl Stack {
     /// Totals of the stack.
     pub fn counters(&self) -> &StackCounters {
         &self.counters
+    }
+
+    /// Returns a connection's configuration.
+    pub fn config(&self, conn: Conn) -> Option<&ValidConfig> {
+        self.endpoint(conn).map(Endpoint::config)
+    }
+
+    /// Returns all connections, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = (Conn, &Endpoint)> {
+        self.slots.iter().map(|slot| (slot.conn, &slot.endpoint))
     }
 
     /// Returns the number of connections in any state.

@@ -1,7 +1,7 @@
 //! Passes ICMP errors to the connections they refer to, and tells a connection what the stack knows of its path.
 
 use super::{Segmentation, Stack};
-use crate::cx::Cx;
+use crate::cx::{Cx, StackCx};
 use crate::endpoint::{Endpoint, FourTuple, Host};
 use crate::event::{Disposition, IcmpError};
 use crate::stack::Conn;
@@ -50,6 +50,18 @@ impl Stack {
         self.mark_ready(index);
         self.after_call(index);
         true
+    }
+
+    /// Changes the size of packets that the device takes, in bytes. Connections adapt at once, at a cost that grows with their
+    /// number.
+    pub fn set_mtu<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, mtu: u16) {
+        if mtu == core::mem::replace(&mut self.device.mtu, mtu) {
+            return;
+        }
+        let all: Vec<Conn> = self.iter().map(|(conn, _)| conn).collect();
+        for conn in all {
+            self.with(cx, conn, |endpoint, ecx| endpoint.set_mtu(ecx, mtu));
+        }
     }
 
     /// Caches what a connection has learned about its path for the next one to the same host.

@@ -157,6 +157,12 @@ impl Requests {
         self.held.first_key_value().map(|(number, _)| Request(*number))
     }
 
+    /// Returns whether there is a request that the application has not seen.
+    #[inline]
+    pub fn has_new(&self) -> bool {
+        self.held.last_key_value().is_some_and(|(last, _)| *last >= self.polled)
+    }
+
     /// Returns the next request that the application has not seen.
     pub fn poll(&mut self) -> Option<(Request, FourTuple)> {
         let (number, held) = self.held.range(self.polled..).next()?;

@@ -35,6 +35,12 @@ impl Stack {
         self.requests.poll()
     }
 
+    /// Returns whether [`Self::poll_request`] has a request.
+    #[inline]
+    pub fn has_requests(&self) -> bool {
+        self.requests.has_new()
+    }
+
     /// Returns how many requests are undecided.
     pub fn undecided(&self) -> usize {
         self.requests.len()

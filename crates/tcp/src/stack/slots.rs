@@ -21,6 +21,10 @@ impl Conn {
     pub(crate) fn for_tests(slot: u32) -> Self {
         Self { slot, id: ConnId(slot) }
     }
+    /// The connection's place among those of its stack: a small number, which a later connection may have.
+    pub fn index(self) -> usize {
+        self.slot as usize
+    }
     /// The connection's number in traces.
     pub fn id(self) -> ConnId {
         self.id
@@ -179,8 +183,12 @@ impl Slots {
     /// Returns the connections that a listener has not handed over.
     pub fn admitted_by(&self, on: ListenOn) -> Vec<(Conn, Admission)> {
         let waits = |admission| admission == Admission::Embryonic(on) || admission == Admission::Waiting(on);
-        let waiting = self.slots.iter().flatten().filter(|slot| waits(slot.admission));
+        let waiting = self.iter().filter(|slot| waits(slot.admission));
         waiting.map(|slot| (slot.conn, slot.admission)).collect()
+    }
+    /// All connections, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter().flatten().map(|slot| &**slot)
     }
     /// All endpoints, in no particular order.
     pub fn endpoints_mut(&mut self) -> impl Iterator<Item = &mut Endpoint> {

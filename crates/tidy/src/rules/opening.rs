@@ -3,7 +3,7 @@
 use crate::{Problem, Source};
 
 /// Crates whose job needs system calls and that keep their `unsafe` in one small documented module.
-const MAY_USE_UNSAFE: [&str; 4] = ["net", "sockets", "drill", "yardstick"];
+const MAY_USE_UNSAFE: [&str; 5] = ["net", "sockets", "drill", "yardstick", "tokio"];
 
 /// Lints that every crate below the purity line denies at its root.
 const PURE_LINTS: [&str; 3] = ["clippy::float_arithmetic", "clippy::disallowed_methods", "clippy::disallowed_types"];

@@ -15,6 +15,8 @@ pub(in crate::endpoint) enum Readiness {
     Closed = 16,
     /// Urgent data is announced.
     Urgent = 32,
+    /// The peer has acknowledged our FIN.
+    FinAcknowledged = 64,
 }
 
 /// A set of kinds of readiness.

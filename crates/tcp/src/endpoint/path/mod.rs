@@ -112,7 +112,7 @@ impl Path {
     }
 
     /// Saves the agreed segment size before the path changes it: until then it is the current size.
-    fn note_agreed(&mut self, at: &PathCx) {
+    pub fn note_agreed(&mut self, at: &PathCx) {
         self.agreed = Some(self.agreed(at));
     }
 

@@ -1,0 +1,223 @@
+//! How a stack is put together.
+
+use crate::clock::{Clock, SystemClock};
+use crate::driver::Driver;
+use crate::net::Net;
+use crate::shared::{Handle, Inner, Shared};
+use base::Rng;
+use pipe::{Bounds, RunnerConfig, Tunnel};
+use std::fmt;
+use std::net::IpAddr;
+use tcp::config::GuardConfig;
+use tcp::{DeviceCaps, RequestConfig, Segmentation, StackConfig, TxChecksum, ValidConfig};
+
+/// Least MTU of IPv6 (RFC 8200 §5), and of a stack with IPv4 alone: what every host takes (RFC 791 §3.2).
+const LEAST_MTU: (u16, u16) = (1_280, 576);
+
+/// Begins to build a stack ([`Self::builder`]).
+#[derive(Clone, Copy, Debug)]
+pub struct Stack;
+
+impl Stack {
+    /// Returns a builder with the defaults of [`StackBuilder`].
+    pub fn builder() -> StackBuilder {
+        StackBuilder::default()
+    }
+}
+
+/// The settings of a stack.
+pub struct StackBuilder {
+    addresses: Vec<IpAddr>,
+    device: DeviceCaps,
+    profile: Profile,
+    requests: Option<RequestConfig>,
+    guards: GuardConfig,
+    queues: RunnerConfig,
+    clock: Option<Box<dyn Clock>>,
+    seed: Option<u64>,
+}
+
+#[derive(Clone, Debug)]
+enum Profile {
+    Named(String),
+    Given(ValidConfig),
+}
+
+/// Why a stack cannot be built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// No address, and no other destination either: nothing could reach it.
+    #[error("the stack has no address: give it `addresses`, or let it stand for `any_destination`")]
+    NoAddress,
+    /// The MTU is too small for the addresses' IP version.
+    #[error("an MTU of {mtu} bytes: this stack needs {least} at least")]
+    MtuTooSmall {
+        /// What was given.
+        mtu: u16,
+        /// What is needed.
+        least: u16,
+    },
+    /// No profile has the name.
+    #[error(transparent)]
+    UnknownProfile(#[from] profiles::UnknownProfile),
+    /// The system gives no random numbers.
+    #[error("the system gives no random numbers for initial sequence numbers: {0}")]
+    NoEntropy(getrandom::Error),
+}
+
+impl Default for StackBuilder {
+    /// MTU 1,500, the profile `longhaul`, no addresses, no requests, the bounds of [`GuardConfig`] and [`Bounds`], 64 other packets
+    /// that may wait, the machine's clock.
+    fn default() -> Self {
+        let device = DeviceCaps { mtu: 1_500, checksum: TxChecksum::Compute, segmentation: Segmentation::Off };
+        Self {
+            addresses: Vec::new(),
+            device,
+            profile: Profile::Named("longhaul".to_owned()),
+            requests: None,
+            guards: GuardConfig::default(),
+            queues: RunnerConfig { others: 64, ..RunnerConfig::default() },
+            clock: None,
+            seed: None,
+        }
+    }
+}
+
+impl fmt::Debug for StackBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = f.debug_struct("StackBuilder");
+        text.field("addresses", &self.addresses).field("device", &self.device).field("profile", &self.profile);
+        text.field("requests", &self.requests).field("guards", &self.guards).field("queues", &self.queues);
+        text.field("seed", &self.seed).finish_non_exhaustive()
+    }
+}
+
+impl StackBuilder {
+    /// The stack's own addresses, of either version.
+    #[must_use]
+    pub fn addresses(mut self, addresses: impl IntoIterator<Item = IpAddr>) -> Self {
+        self.addresses = addresses.into_iter().collect();
+        self
+    }
+
+    /// Whether the stack stands for every address: each SYN that no listener answers becomes a request ([`Net::incoming`]).
+    #[must_use]
+    pub fn any_destination(mut self, any: bool) -> Self {
+        self.requests = any.then(RequestConfig::default);
+        self
+    }
+
+    /// Which SYNs become requests, how many, and for how long; without this, those that no listener answers are refused.
+    #[must_use]
+    pub fn requests(mut self, requests: RequestConfig) -> Self {
+        self.requests = Some(requests);
+        self
+    }
+
+    /// Largest IP packet, in bytes.
+    #[must_use]
+    pub fn mtu(mut self, mtu: u16) -> Self {
+        self.device.mtu = mtu;
+        self
+    }
+
+    /// What the device behind [`crate::Packets`] can do: its MTU, whether it completes checksums and cuts super-segments.
+    #[must_use]
+    pub fn device(mut self, device: DeviceCaps) -> Self {
+        self.device = device;
+        self
+    }
+
+    /// The profile of connections for which nothing else is chosen, by its name: `longhaul`, `linux`, `windows-11-22h2`, …
+    #[must_use]
+    pub fn profile(mut self, name: impl Into<String>) -> Self {
+        self.profile = Profile::Named(name.into());
+        self
+    }
+
+    /// The configuration of connections for which nothing else is chosen.
+    #[must_use]
+    pub fn config(mut self, config: ValidConfig) -> Self {
+        self.profile = Profile::Given(config);
+        self
+    }
+
+    /// Bounds on what strangers can cause, the memory budget among them.
+    #[must_use]
+    pub fn guards(mut self, guards: GuardConfig) -> Self {
+        self.guards = guards;
+        self
+    }
+
+    /// Memory for received data, handshakes, orphans and replies together, in bytes. Windows shrink from half of it on.
+    #[must_use]
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.guards.memory_max = bytes;
+        self
+    }
+
+    /// Bounds of the queues between the stack and the device: full ones hold back, and drop nothing.
+    #[must_use]
+    pub fn queues(mut self, inbound: Bounds, outbound: Bounds) -> Self {
+        (self.queues.inbound, self.queues.outbound) = (inbound, outbound);
+        self
+    }
+
+    /// Packets of other protocols that may wait for [`Net::incoming`]; zero drops and counts them.
+    #[must_use]
+    pub fn others(mut self, packets: usize) -> Self {
+        self.queues.others = packets;
+        self
+    }
+
+    /// The clock, instead of [`SystemClock`].
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.clock = Some(Box::new(clock));
+        self
+    }
+
+    /// Makes the stack's random numbers repeatable, for tests: initial sequence numbers can be guessed then.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Builds the stack: the handle for the application, the end for the device, and the driver, which is to be spawned.
+    ///
+    /// # Errors
+    /// [`BuildError`].
+    pub fn build(self) -> Result<(Net, Tunnel, Driver), BuildError> {
+        if self.addresses.is_empty() && self.requests.is_none() {
+            return Err(BuildError::NoAddress);
+        }
+        let least = if self.addresses.iter().any(IpAddr::is_ipv6) { LEAST_MTU.0 } else { LEAST_MTU.1 };
+        if self.device.mtu < least {
+            return Err(BuildError::MtuTooSmall { mtu: self.device.mtu, least });
+        }
+        let config = match self.profile {
+            Profile::Named(name) => profiles::get(&name)?.config().clone(),
+            Profile::Given(config) => config,
+        };
+        let mut rng = Rng::new(match self.seed {
+            Some(seed) => seed,
+            None => getrandom::u64().map_err(BuildError::NoEntropy)?,
+        });
+        let isn_secret = match self.seed {
+            Some(_) => [rng.next_u64(), rng.next_u64()],
+            None => {
+                [getrandom::u64().map_err(BuildError::NoEntropy)?, getrandom::u64().map_err(BuildError::NoEntropy)?]
+            }
+        };
+        let addresses = self.addresses.clone();
+        let stack = StackConfig { addresses: self.addresses, device: self.device, isn_secret, guards: self.guards };
+        let mut stack = tcp::Stack::new(stack, rng);
+        stack.set_requests(self.requests);
+        let (runner, packets) = pipe::pipe(stack, self.queues);
+        let clock = self.clock.unwrap_or_else(|| Box::new(SystemClock::default()));
+        let shared = Shared::new(Inner::new(runner, clock, config, addresses, least));
+        Ok((Net::new(Handle::new(&shared)), packets, Driver::new(shared)))
+    }
+}

@@ -1,0 +1,176 @@
+//! Devices whose reads and writes carry one packet each, as the asynchronous TUN devices of other crates do.
+
+use pipe::{Batch, Closed, Packet, Tunnel};
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// Packets that are moved before other tasks have their turn.
+const BATCH: usize = 64;
+
+/// What a device puts in front of each packet, and how long packets are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketIo {
+    /// The header of four bytes, if there is one.
+    pub header: PacketHeader,
+    /// Largest packet that the device brings, in bytes: its MTU. Of a longer one it would cut the end.
+    pub mtu: u16,
+}
+
+impl PacketIo {
+    /// Packets without a header.
+    pub fn plain(mtu: u16) -> Self {
+        Self { header: PacketHeader::None, mtu }
+    }
+}
+
+/// The header that a device puts in front of each packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PacketHeader {
+    /// None: the packet begins with its IP header.
+    None,
+    /// Linux's packet information: two bytes of flags, two of the Ethernet protocol.
+    Linux,
+    /// The address family of macOS and the BSDs, four bytes.
+    Utun,
+}
+
+/// Bytes of either header.
+const HEADER: usize = 4;
+
+impl PacketHeader {
+    /// Returns the header of a packet.
+    fn of(self, packet: &[u8]) -> Option<[u8; HEADER]> {
+        let is_v6 = packet.first().is_some_and(|first| first >> 4 == 6);
+        match (self, is_v6) {
+            (Self::None, _) => None,
+            (Self::Linux, false) => Some([0, 0, 0x08, 0x00]),
+            (Self::Linux, true) => Some([0, 0, 0x86, 0xdd]),
+            // AF_INET and macOS's AF_INET6.
+            (Self::Utun, false) => Some([0, 0, 0, 2]),
+            (Self::Utun, true) => Some([0, 0, 0, 30]),
+        }
+    }
+}
+
+/// Moves packets between a stack and a device until either ends. The buffers are the pipe's: a packet is copied once each way, and
+/// nothing is allocated for it.
+///
+/// The stack must send plain packets ([`tcp::DeviceCaps`] without segmentation, which is the default).
+///
+/// # Errors
+/// The device's, or `InvalidData` if it takes a part of a packet. `Ok` when the device has no more packets or the stack is gone.
+pub async fn over_io<D: AsyncRead + AsyncWrite + Unpin>(packets: Tunnel, device: D, cfg: PacketIo) -> io::Result<()> {
+    let mut mover = Mover { packets, device, cfg, came: Batch::default(), leaves: Batch::default(), written: 0 };
+    poll_fn(|cx| mover.poll(cx)).await
+}
+
+struct Mover<D> {
+    packets: Tunnel,
+    device: D,
+    cfg: PacketIo,
+    /// Read, and not with the stack yet.
+    came: Batch,
+    /// From the stack; the first `written` are with the device.
+    leaves: Batch,
+    written: usize,
+}
+
+impl<D: AsyncRead + AsyncWrite + Unpin> Mover<D> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut left = BATCH;
+        loop {
+            let out = self.poll_out(cx);
+            let inward = self.poll_in(cx);
+            match (out, inward) {
+                (Poll::Ready(Err(failed)), _) | (_, Poll::Ready(Err(failed))) => return Poll::Ready(end(failed)),
+                (Poll::Pending, Poll::Pending) => return Poll::Pending,
+                _ => {}
+            }
+            left -= 1;
+            if left == 0 {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Writes a batch.
+    fn poll_out(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failed>> {
+        if self.written == self.leaves.len() {
+            self.written = 0;
+            ready!(self.packets.poll_recv(cx, &mut self.leaves, BATCH))?;
+            for packet in self.leaves.packets_mut() {
+                if let Some(header) = self.cfg.header.of(packet.bytes()) {
+                    packet.prepend(HEADER).copy_from_slice(&header);
+                }
+            }
+        }
+        while let Some(packet) = self.leaves.packets().get(self.written) {
+            let len = ready!(Pin::new(&mut self.device).poll_write(cx, packet.bytes()))?;
+            if len < packet.bytes().len() {
+                let text = format!("the device took {len} bytes of a packet of {}", packet.bytes().len());
+                return Poll::Ready(Err(Failed::Device(io::Error::new(io::ErrorKind::InvalidData, text))));
+            }
+            self.written += 1;
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Reads a batch, or as many packets as there are.
+    fn poll_in(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failed>> {
+        let Self { packets, device, cfg, came, .. } = self;
+        let header = if cfg.header == PacketHeader::None { 0 } else { HEADER };
+        let room = header + usize::from(cfg.mtu);
+        let mut read = Poll::Ready(Ok(()));
+        while came.len() < BATCH && read.is_ready() {
+            let packet: &mut Packet = came.push_empty(room);
+            packet.resize(room);
+            let mut buf = ReadBuf::new(packet.bytes_mut());
+            read = Pin::new(&mut *device).poll_read(cx, &mut buf);
+            let len = buf.filled().len();
+            packet.truncate(len);
+            match &mut read {
+                Poll::Ready(Ok(())) if len > header => packet.strip(header),
+                Poll::Ready(Ok(())) if len > 0 => came.pop(),
+                Poll::Ready(Ok(())) => return Poll::Ready(Err(Failed::Over)),
+                Poll::Ready(Err(_)) | Poll::Pending => came.pop(),
+            }
+        }
+        if let Poll::Ready(Err(failed)) = read {
+            return Poll::Ready(Err(failed.into()));
+        }
+        if came.is_empty() {
+            return Poll::Pending;
+        }
+        packets.poll_send(cx, came).map_err(Failed::from)
+    }
+}
+
+/// Why no more packets move.
+enum Failed {
+    Device(io::Error),
+    /// The device has no more packets, or the stack is gone.
+    Over,
+}
+
+impl From<Closed> for Failed {
+    fn from(_: Closed) -> Self {
+        Self::Over
+    }
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Self {
+        Self::Device(error)
+    }
+}
+
+fn end(failed: Failed) -> io::Result<()> {
+    match failed {
+        Failed::Device(error) => Err(error),
+        Failed::Over => Ok(()),
+    }
+}

@@ -1,0 +1,49 @@
+//! longhaul's TCP for tokio: streams that are `AsyncRead` and `AsyncWrite`, over packets that come from anywhere.
+//!
+//! ```text
+//!  application ── Net: connect, listen, incoming ──┐
+//!              ── TcpStream: read, write ──────────┤ one lock
+//!                                                  ▼
+//!  device or tunnel ◄── Packets: batches of IP packets ──► Driver: a task that runs the stack
+//! ```
+//! [`Stack::builder`] returns the three: a [`Net`] for the application, [`Packets`] for whatever carries packets, and a [`Driver`] to be
+//! spawned. No part opens a device or a socket: [`device`] has adapters, and the crate `longhaul` a TUN device.
+#![deny(unsafe_code)]
+
+mod backlog;
+mod builder;
+mod clock;
+mod connection;
+pub mod device;
+mod driver;
+mod error;
+mod halves;
+mod listener;
+mod net;
+mod request;
+mod shared;
+mod stats;
+mod stream;
+pub mod virtual_time;
+mod waits;
+
+pub use base::{Duration, Instant};
+pub use builder::{BuildError, Stack, StackBuilder};
+pub use clock::{Clock, SystemClock, TokioClock};
+pub use connection::ShutdownEnds;
+pub use driver::Driver;
+pub use error::{ConnectionEnded, DriverGone, close_reason};
+pub use halves::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
+pub use listener::TcpListener;
+pub use net::{Incoming, Net};
+pub use pipe::{Batch, Bounds, Closed, HEAD_ROOM, Packet, PipeCounters, Tunnel as Packets};
+pub use request::TcpRequest;
+pub use shared::Ended;
+pub use stats::{ConnectionInfo, Stats};
+pub use stream::TcpStream;
+pub use tcp::config::GuardConfig;
+pub use tcp::{
+    CloseReason, Config, ConfigError, Destinations, DeviceCaps, RequestConfig, Segmentation, State, TcpInfo,
+    TxChecksum, ValidConfig,
+};
+pub use wire::Unreachable;

@@ -1,0 +1,238 @@
+//! The application's handle of a stack.
+
+use crate::error;
+use crate::listener::TcpListener;
+use crate::request::TcpRequest;
+use crate::shared::{Handle, Inner, Stage};
+use crate::stats::{ConnectionInfo, Stats};
+use crate::stream::TcpStream;
+use crate::waits::keep_beside;
+use base::Duration;
+use std::future::poll_fn;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::task::{Context, Poll};
+use tcp::{ListenOn, LocalEnd, ValidConfig};
+
+/// Connections that may wait in a listener, minus one.
+const BACKLOG: u32 = 1_024;
+/// The dynamic ports (RFC 6335 §6), for a listener without a port of its own.
+const DYNAMIC: std::ops::RangeInclusive<u16> = 49_152..=u16::MAX;
+
+/// Opens connections and takes those that peers open. Cheap to clone; the clones share everything.
+#[derive(Clone, Debug)]
+pub struct Net {
+    handle: Handle,
+}
+
+/// What comes to a stack and waits for a decision.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Incoming {
+    /// A request for a connection.
+    Tcp(TcpRequest),
+    /// A packet that this stack has no use for, as it came: another protocol than TCP, or a fragment.
+    Other(pipe::Packet),
+}
+
+impl Net {
+    pub(crate) fn new(handle: Handle) -> Self {
+        Self { handle }
+    }
+
+    /// Waits for the next request or packet; `None` after [`Self::shutdown`] and when the driver has ended. Dropping the future
+    /// loses nothing. Of several tasks that wait, any may get it.
+    ///
+    /// Requests come only to a stack that was built to ask ([`crate::StackBuilder::any_destination`],
+    /// [`crate::StackBuilder::requests`]).
+    pub async fn incoming(&self) -> Option<Incoming> {
+        poll_fn(|cx| self.poll_incoming(cx)).await
+    }
+
+    /// The same for a task.
+    pub fn poll_incoming(&self, cx: &mut Context<'_>) -> Poll<Option<Incoming>> {
+        let next = self.handle.with(|inner| {
+            if let Some((request, tuple)) = inner.runner.stack().poll_request() {
+                return Poll::Ready(Some(Next::Request(request, tuple)));
+            }
+            if let Some(packet) = inner.runner.take_other() {
+                return Poll::Ready(Some(Next::Other(packet)));
+            }
+            if inner.stage != Stage::Open {
+                return Poll::Ready(None);
+            }
+            keep_beside(&mut inner.askers, cx);
+            Poll::Pending
+        });
+        next.map(|next| {
+            next.map(|next| match next {
+                Next::Request(request, tuple) => Incoming::Tcp(TcpRequest::new(self.handle.clone(), request, tuple)),
+                Next::Other(packet) => Incoming::Other(packet),
+            })
+        })
+    }
+
+    /// Opens a connection and waits for the end of its handshake. Dropping the future gives it up.
+    ///
+    /// # Errors
+    /// The kind that a kernel gives: `ConnectionRefused`, `TimedOut`, `HostUnreachable`, `AddrNotAvailable` for want of an address or
+    /// a port, `InvalidInput` for an address that cannot be connected to, `NotConnected` without a driver.
+    pub async fn connect(&self, remote: SocketAddr) -> io::Result<TcpStream> {
+        let config = self.config();
+        self.connect_with(None, remote, &config).await
+    }
+
+    /// The same, from a local address of the application's choice; port zero means any. A stack that stands for every destination may
+    /// use every address.
+    ///
+    /// # Errors
+    /// As for [`Self::connect`].
+    pub async fn connect_from(&self, local: SocketAddr, remote: SocketAddr) -> io::Result<TcpStream> {
+        let config = self.config();
+        self.connect_with(Some(local), remote, &config).await
+    }
+
+    /// The same, with a configuration of its own.
+    ///
+    /// # Errors
+    /// As for [`Self::connect`].
+    pub async fn connect_with(
+        &self,
+        local: Option<SocketAddr>,
+        remote: SocketAddr,
+        config: &ValidConfig,
+    ) -> io::Result<TcpStream> {
+        let from = local.map_or_else(LocalEnd::default, |local| LocalEnd {
+            address: Some(local.ip()).filter(|ip| !ip.is_unspecified()),
+            ports: if local.port() == 0 { DYNAMIC } else { local.port()..=local.port() },
+        });
+        let opened: io::Result<_> = self.handle.with(|inner| {
+            check_open(inner)?;
+            inner.call(|stack, at| {
+                let conn = stack.connect_from(at, config, &from, remote).map_err(error::of_connect)?;
+                Ok((conn, stack.endpoint(conn).map(tcp::Endpoint::tuple)))
+            })
+        });
+        let (conn, tuple) = opened?;
+        let tuple = tuple.ok_or(io::ErrorKind::NotConnected)?;
+        let stream = TcpStream::new(self.handle.clone(), conn, tuple);
+        stream.established().await?;
+        Ok(stream)
+    }
+
+    /// Listens on a port; port zero chooses one. The unspecified address stands for all of the stack's addresses.
+    ///
+    /// # Errors
+    /// `AddrInUse` if the port has a listener, `NotConnected` without a driver.
+    pub fn listen(&self, address: SocketAddr) -> io::Result<TcpListener> {
+        let config = self.config();
+        self.listen_with(address, BACKLOG, &config)
+    }
+
+    /// The same, with a configuration for its connections, and the number of connections that may wait, minus one.
+    ///
+    /// # Errors
+    /// As for [`Self::listen`].
+    pub fn listen_with(&self, address: SocketAddr, backlog: u32, config: &ValidConfig) -> io::Result<TcpListener> {
+        let address = self.handle.with(|inner| {
+            check_open(inner)?;
+            let ports = if address.port() == 0 { DYNAMIC } else { address.port()..=address.port() };
+            let free = ports.into_iter().map(|port| SocketAddr::new(address.ip(), port));
+            let mut taken = io::Error::from(io::ErrorKind::AddrInUse);
+            for address in free {
+                match inner.runner.stack().listen(address, backlog, config) {
+                    Ok(()) => {
+                        inner.backlogs.open(ListenOn::from(address));
+                        return Ok(address);
+                    }
+                    Err(failed) => taken = error::of_listen(failed),
+                }
+            }
+            Err(taken)
+        })?;
+        Ok(TcpListener::new(self.handle.clone(), address))
+    }
+
+    /// Returns the configuration of connections for which nothing else is chosen.
+    pub fn config(&self) -> ValidConfig {
+        self.handle.with(|inner| inner.config.clone())
+    }
+
+    /// Changes it for connections to come.
+    pub fn set_config(&self, config: &ValidConfig) {
+        self.handle.with(|inner| inner.config = config.clone());
+    }
+
+    /// Adapts to a path that takes packets of up to `mtu` bytes from now on. Open connections adapt as well: to a larger MTU as far as
+    /// the segment size goes that their handshakes agreed on.
+    ///
+    /// # Errors
+    /// `InvalidInput` for less than 576 bytes (RFC 791 §3.2), or less than 1,280 (RFC 8200 §5) on a stack with IPv6.
+    pub fn set_mtu(&self, mtu: u16) -> io::Result<()> {
+        self.handle.with(|inner| {
+            let least = inner.least_mtu;
+            if mtu < least {
+                let text = format!("an MTU of {mtu} bytes: this stack needs {least} at least");
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+            }
+            inner.call(|stack, at| stack.set_mtu(at, mtu));
+            Ok(())
+        })
+    }
+
+    /// Returns totals of the stack.
+    pub fn stats(&self) -> Stats {
+        self.handle.with(Stats::of)
+    }
+
+    /// Returns every connection, in no particular order.
+    pub fn connections(&self) -> Vec<ConnectionInfo> {
+        self.handle.with(|inner| {
+            inner.runner.stack().iter().map(|(conn, endpoint)| ConnectionInfo::of(conn, endpoint)).collect()
+        })
+    }
+
+    /// Accepts nothing more, waits until every connection is closed, and ends the driver; after `grace` those that are left are
+    /// reset. Streams that the application still holds count as open until it drops them.
+    pub async fn shutdown(&self, grace: std::time::Duration) {
+        self.handle.with(|inner| {
+            if inner.stage != Stage::Open {
+                return;
+            }
+            let grace = Duration::from_nanos(u64::try_from(grace.as_nanos()).unwrap_or(u64::MAX));
+            inner.stage = Stage::Closing { until: inner.clock.now() + grace };
+            let places = inner.backlogs.places();
+            inner.call(|stack, at| {
+                stack.set_requests(None);
+                places.iter().for_each(|on| stack.unlisten(at, *on));
+            });
+            inner.close_backlogs();
+            inner.nudge();
+        });
+        poll_fn(|cx| {
+            self.handle.with(|inner| {
+                if inner.is_over() {
+                    return Poll::Ready(());
+                }
+                keep_beside(&mut inner.mourners, cx);
+                Poll::Pending
+            })
+        })
+        .await;
+    }
+
+    /// Returns the stack's own addresses.
+    pub fn addresses(&self) -> Vec<IpAddr> {
+        self.handle.with(|inner| inner.addresses.clone())
+    }
+}
+
+/// What came, without a handle.
+enum Next {
+    Request(tcp::Request, tcp::FourTuple),
+    Other(pipe::Packet),
+}
+
+fn check_open(inner: &Inner) -> io::Result<()> {
+    if inner.stage == Stage::Open { Ok(()) } else { Err(error::driver_gone()) }
+}

@@ -1,0 +1,9 @@
+//! A stack as a program uses it, in virtual time: exact instants, and the same bytes from the same seed.
+
+mod adapters;
+mod half_close;
+mod lifetime;
+mod requests;
+mod runtime;
+mod streams;
+mod two;
