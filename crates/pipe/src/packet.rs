@@ -8,9 +8,10 @@ pub const HEAD_ROOM: usize = 64;
 /// An IP packet, or a super-segment of many.
 #[derive(Clone, Debug)]
 pub struct Packet {
-    /// The room in front, then the packet.
+    /// The room in front, the packet, and bytes of earlier ones: a buffer that is read into again needs no clearing.
     buffer: Vec<u8>,
     start: usize,
+    end: usize,
     /// Segment size of a super-segment, in bytes of payload; `None` for a plain packet.
     pub gso_size: Option<u16>,
     /// What is known about the TCP checksum.
@@ -20,17 +21,17 @@ pub struct Packet {
 impl Packet {
     /// A packet without a buffer, to be cleared before use. Takes no memory.
     pub(crate) const fn without_buffer() -> Self {
-        Self { buffer: Vec::new(), start: 0, gso_size: None, checksum: ChecksumState::InHeader }
+        Self { buffer: Vec::new(), start: 0, end: 0, gso_size: None, checksum: ChecksumState::InHeader }
     }
 
     /// The packet, from the first byte of its IP header, or of what [`Self::prepend`] has put in front of it.
     pub fn bytes(&self) -> &[u8] {
-        &self.buffer[self.start..]
+        &self.buffer[self.start..self.end]
     }
 
     /// The same, to be changed in place, as encryption does.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.buffer[self.start..]
+        &mut self.buffer[self.start..self.end]
     }
 
     /// Bytes that [`Self::prepend`] can still put in front.
@@ -59,23 +60,33 @@ impl Packet {
 
     /// Appends bytes, as encryption does with its tag.
     pub fn extend(&mut self, bytes: &[u8]) {
-        self.buffer.extend_from_slice(bytes);
+        let used = (self.buffer.len() - self.end).min(bytes.len());
+        let (over, behind) = bytes.split_at(used);
+        self.buffer[self.end..self.end + used].copy_from_slice(over);
+        self.buffer.extend_from_slice(behind);
+        self.end += bytes.len();
     }
 
-    /// Lengthens the packet with zeros, or shortens it, to `len` bytes: room to be filled in place.
+    /// Lengthens or shortens the packet to `len` bytes: room to be filled in place. The content of what is added is unspecified.
     pub fn resize(&mut self, len: usize) {
-        self.buffer.resize(self.start + len, 0);
+        self.end = self.start + len;
+        if self.buffer.len() < self.end {
+            self.buffer.resize(self.end, 0);
+        }
     }
 
     /// Shortens the packet to `len` bytes; without effect on a shorter one.
     pub fn truncate(&mut self, len: usize) {
-        self.buffer.truncate(self.start + len);
+        self.end = self.end.min(self.start + len);
     }
 
     /// Empties the packet; the buffer stays.
     pub(crate) fn clear(&mut self) {
-        self.buffer.resize(HEAD_ROOM, 0);
-        (self.start, self.gso_size, self.checksum) = (HEAD_ROOM, None, ChecksumState::InHeader);
+        if self.buffer.len() < HEAD_ROOM {
+            self.buffer.resize(HEAD_ROOM, 0);
+        }
+        (self.start, self.end) = (HEAD_ROOM, HEAD_ROOM);
+        (self.gso_size, self.checksum) = (None, ChecksumState::InHeader);
     }
 
     /// Bytes that the buffer takes.
@@ -86,13 +97,13 @@ impl Packet {
     /// Becomes the frame that a stack sends.
     pub(crate) fn fill(&mut self, frame: &TxFrame<'_>) {
         self.clear();
-        self.buffer.extend_from_slice(frame.header);
+        self.extend(frame.header);
         match frame.payload {
-            Payload::Bytes(bytes) => self.buffer.extend_from_slice(bytes),
+            Payload::Bytes(bytes) => self.extend(bytes),
             Payload::Pattern { offset, len } => {
-                let at = self.buffer.len();
-                self.buffer.resize(at + len as usize, 0);
-                fill_pattern(offset, &mut self.buffer[at..]);
+                let at = self.end;
+                self.resize(at - self.start + len as usize);
+                fill_pattern(offset, &mut self.buffer[at..self.end]);
             }
         }
         (self.gso_size, self.checksum) = (frame.gso_size, frame.checksum);
@@ -153,8 +164,19 @@ impl Batch {
 
     /// Adds an empty packet, to be filled in place with about `len` bytes.
     pub fn push_empty(&mut self, len: usize) -> &mut Packet {
+        let packet = self.spare(len);
+        self.add(packet)
+    }
+
+    /// Returns an empty packet for about `len` bytes, which may be added later.
+    pub fn spare(&mut self, len: usize) -> Packet {
         let mut packet = self.empty.take(len).unwrap_or(Packet::without_buffer());
         packet.clear();
+        packet
+    }
+
+    /// Adds a packet.
+    pub fn add(&mut self, packet: Packet) -> &mut Packet {
         self.packets.push(packet);
         self.packets.last_mut().expect("it was just added")
     }

@@ -140,10 +140,18 @@ pub(crate) struct State {
     /// Waits for a packet in the inbound queue, or for room in the outbound one if `runner_wants_room`.
     pub runner: Option<Waker>,
     pub runner_wants_room: bool,
+    /// The tunnel reads a device, in which packets may wait that have not reached the queue.
+    pub reads_device: bool,
+    /// Since the last run the device was read empty, and everything that came out of it is in the queue.
+    pub device_is_empty: bool,
+    /// The runner has to know whether the device is empty before it serves a timer.
+    pub runner_asks: bool,
+    /// Waits for that question.
+    pub reader: Option<Waker>,
     pub tunnel_is_gone: bool,
     pub runner_is_gone: bool,
-    /// To be woken after the present work: sender, receiver, runner.
-    due: [Option<Waker>; 3],
+    /// To be woken after the present work: sender, receiver, runner, reader.
+    due: [Option<Waker>; 4],
 }
 
 impl State {
@@ -160,6 +168,11 @@ impl State {
     /// Wakes the task that runs the stack.
     pub fn wake_runner(&mut self) {
         self.due[2] = self.runner.take();
+    }
+
+    /// Wakes the tunnel's task that reads the device.
+    pub fn wake_reader(&mut self) {
+        self.due[3] = self.reader.take();
     }
 
     /// Moves packets from the queue into `batch`, up to `max`; its earlier packets become empty buffers.
@@ -204,9 +217,13 @@ impl Shared {
             receiver: None,
             runner: None,
             runner_wants_room: false,
+            reads_device: false,
+            device_is_empty: false,
+            runner_asks: false,
+            reader: None,
             tunnel_is_gone: false,
             runner_is_gone: false,
-            due: [const { None }; 3],
+            due: [const { None }; 4],
         })))
     }
 

@@ -55,6 +55,8 @@ pub struct Runner {
     known_until: Instant,
     /// A later time, and how many of the packets that had come by then still wait.
     waiting: (Instant, usize),
+    /// A timer is due, and is served once the tunnel has read its device.
+    waits_for_device: bool,
     /// Packets of the current turn that the stack cannot take, by index, and the reason.
     rejected: Vec<(usize, Malformed)>,
 }
@@ -72,6 +74,7 @@ impl Runner {
             others_max: cfg.others,
             known_until: Instant::ZERO,
             waiting: (Instant::ZERO, 0),
+            waits_for_device: false,
             rejected: Vec::new(),
         }
     }
@@ -86,6 +89,7 @@ impl Runner {
     ///
     /// Packets are taken to have come at `now`. A timer is served once all packets that had come by its time are taken in.
     pub fn run<O: Observer>(&mut self, now: Instant, obs: &mut O) -> Next {
+        self.waits_for_device = false;
         let room = self.take_in(now);
         let budget = Budget { frames: BATCH, timers: Timers::BehindFrames { due_by: self.known_until } };
         let Self { stack, rx, tx, spare, rejected, .. } = self;
@@ -108,8 +112,25 @@ impl Runner {
         let result = turn(stack, &mut StackCx::new(now, obs), frames, &mut send, budget);
         let found_full = result.more_to_send && tx.len() < BATCH;
         let (more_came, is_full) = self.put_out(found_full);
-        let more = more_came || result.more_to_send && !is_full;
-        if more { Next::Now } else { Next::At(result.next_deadline) }
+        if more_came || result.more_to_send && !is_full {
+            return Next::Now;
+        }
+        // A timer that is due and was not served waits for what the device may hold.
+        let is_overdue = result.next_deadline.is_some_and(|due| due <= now);
+        if is_overdue { self.ask() } else { Next::At(result.next_deadline) }
+    }
+
+    /// Asks the tunnel to read its device.
+    fn ask(&mut self) -> Next {
+        self.waits_for_device = self.shared.with(|state| {
+            let asks = state.reads_device && !state.device_is_empty;
+            if asks {
+                state.runner_asks = true;
+                state.wake_reader();
+            }
+            asks
+        });
+        if self.waits_for_device { Next::At(None) } else { Next::Now }
     }
 
     /// Moves packets from the tunnel into `self.rx`. Returns the room towards it.
@@ -123,8 +144,12 @@ impl Runner {
             // First in, first out: a tunnel that never lets the queue run empty does not hold timers back.
             waiting.1 = waiting.1.saturating_sub(came);
             if waiting.1 == 0 {
-                *known_until = if state.inbound.is_empty() { now } else { waiting.0 };
-                *waiting = (now, state.inbound.len());
+                *known_until = waiting.0.max(*known_until);
+                // A device that was not read may hold packets.
+                if std::mem::take(&mut state.device_is_empty) || !state.reads_device {
+                    *waiting = (now, state.inbound.len());
+                    *known_until = if state.inbound.is_empty() { now } else { *known_until };
+                }
             }
             let (small, large) = spare.counts();
             for (have, want, len) in [(small, BATCH, 0), (large, *large_max, SUPER_SEGMENT)] {
@@ -168,7 +193,8 @@ impl Runner {
     pub fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let has_ready = self.stack.has_ready();
         self.shared.with(|state| {
-            if !state.inbound.is_empty() || has_ready && !state.runner_wants_room {
+            let is_answered = self.waits_for_device && state.device_is_empty;
+            if !state.inbound.is_empty() || has_ready && !state.runner_wants_room || is_answered {
                 return Poll::Ready(());
             }
             state.runner = Some(cx.waker().clone());

@@ -87,6 +87,37 @@ impl Tunnel {
         poll_fn(|cx| self.poll_recv(cx, batch, max)).await
     }
 
+    /// Says that a device is read into this pipe, so that packets may wait which have not reached it. From now on a timer is served
+    /// only once the device is known to be empty ([`Self::device_is_empty`]): an ACK that waits in the device answers its segment
+    /// before a timer takes it for lost.
+    ///
+    /// The task that reads the device calls [`Self::poll_asked`] while it waits, reads the device when that is ready, and then says
+    /// that it is empty.
+    pub fn reads_device(&self) {
+        self.shared.with(|state| state.reads_device = true);
+    }
+
+    /// Says that the device was just read empty, and that everything it held was sent. The time is that of the next run.
+    pub fn device_is_empty(&self) {
+        self.shared.with(|state| {
+            state.device_is_empty = true;
+            if std::mem::take(&mut state.runner_asks) {
+                state.wake_runner();
+            }
+        });
+    }
+
+    /// Ready when the stack has to know whether the device is empty. One task waits for it: the last that asked.
+    pub fn poll_asked(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.shared.with(|state| {
+            if state.runner_asks {
+                return Poll::Ready(());
+            }
+            state.reader = Some(cx.waker().clone());
+            Poll::Pending
+        })
+    }
+
     /// Totals of the pipe.
     pub fn counters(&self) -> PipeCounters {
         self.shared.with(|state| state.counters)
@@ -97,6 +128,7 @@ impl Drop for Tunnel {
     fn drop(&mut self) {
         self.shared.with(|state| {
             (state.tunnel_is_gone, state.runner_wants_room) = (true, false);
+            (state.reads_device, state.runner_asks) = (false, false);
             state.wake_runner();
         });
     }

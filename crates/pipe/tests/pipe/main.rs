@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use tcp::{Boundary, CloseReason, ConnEvent, Read, Segmentation, Source, StackCx, StackEvent};
 use test_case::{test_case, test_matrix};
 use trace::Off;
-use two::{CLIENT, Two, config, stack};
+use two::{CLIENT, SERVER, Two, config, stack};
 
 const NARROW: RunnerConfig = RunnerConfig {
     inbound: Bounds { packets: 2, bytes: 4_000 },
@@ -116,6 +116,42 @@ fn a_busy_tunnel_holds_no_timer_back() {
         now += Duration::from_millis(10);
     }
     assert_eq!(runner.counters().outbound, 3, "{:?}", runner.counters());
+}
+
+/// A SYN's timer is due, and the SYN-ACK waits in the device: the runner asks before it sends the SYN again. When the device held
+/// nothing, the SYN leaves.
+#[test_case(true => 1; "the answer is in the device")]
+#[test_case(false => 2; "the device is empty")]
+fn a_timer_waits_until_the_device_was_read(answer: bool) -> u64 {
+    let mut two = Two::new(Segmentation::Off, RunnerConfig::default());
+    two.client.tunnel.reads_device();
+    let bell = Arc::new(Bell::default());
+    let waker = Waker::from(bell.clone());
+    let asked = |two: &Two| two.client.tunnel.poll_asked(&mut Context::from_waker(&waker)).is_ready();
+    let (mut off, now) = (Off, two.now);
+    let cx = &mut StackCx::new(now, &mut off);
+    two.client.runner.stack().connect(cx, &config(), (SERVER, 80).into()).expect("connects");
+    two.client.tunnel.device_is_empty();
+    two.settle();
+    let (request, _) = two.server.runner.stack().poll_request().expect("a request");
+    assert!(!asked(&two));
+    let late = now + Duration::from_secs(1);
+    assert_eq!(two.client.runner.run(late, &mut Off), Next::At(None), "the tunnel's answer wakes the runner");
+    assert_eq!((asked(&two), bell.rings()), (true, 1));
+    assert!(two.client.runner.poll_ready(&mut Context::from_waker(&waker)).is_pending());
+    if answer {
+        let cx = &mut StackCx::new(late, &mut off);
+        two.server.runner.stack().accept_request(cx, request, &config()).expect("accepted");
+        two.now = late;
+        two.settle_server();
+    }
+    two.client.tunnel.device_is_empty();
+    assert_eq!((asked(&two), bell.rings()), (false, 2));
+    assert!(two.client.runner.poll_ready(&mut Context::from_waker(&waker)).is_ready());
+    two.client.runner.run(late, &mut Off);
+    let syns = two.client.runner.stack().iter().map(|(_, endpoint)| endpoint.counters().segments_sent).sum::<u64>();
+    // The ACK of the handshake is not one of them.
+    syns - u64::from(answer)
 }
 
 /// One packet fits into an empty queue however narrow its bounds, so that nothing waits without end.

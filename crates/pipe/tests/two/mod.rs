@@ -103,6 +103,12 @@ impl Two {
         }
     }
 
+    /// Runs the server alone, and brings what it sends to the client's tunnel.
+    pub fn settle_server(&mut self) {
+        while self.server.runner.run(self.now, &mut Off) == Next::Now {}
+        carry(&mut self.server, &mut self.client, |_| false);
+    }
+
     /// Lets a millisecond pass, or the time to the next timer if nothing is on the wire.
     pub fn pass(&mut self) {
         let due = [self.client.next, self.server.next].into_iter().filter_map(|next| match next {

@@ -63,6 +63,7 @@ impl PacketHeader {
 /// # Errors
 /// The device's, or `InvalidData` if it takes a part of a packet. `Ok` when the device has no more packets or the stack is gone.
 pub async fn over_io<D: AsyncRead + AsyncWrite + Unpin>(packets: Tunnel, device: D, cfg: PacketIo) -> io::Result<()> {
+    packets.reads_device();
     let mut mover = Mover { packets, device, cfg, came: Batch::default(), leaves: Batch::default(), written: 0 };
     poll_fn(|cx| mover.poll(cx)).await
 }
@@ -86,7 +87,7 @@ impl<D: AsyncRead + AsyncWrite + Unpin> Mover<D> {
             let inward = self.poll_in(cx);
             match (out, inward) {
                 (Poll::Ready(Err(failed)), _) | (_, Poll::Ready(Err(failed))) => return Poll::Ready(end(failed)),
-                (Poll::Pending, Poll::Pending) => return Poll::Pending,
+                (Poll::Pending, Poll::Pending) if self.packets.poll_asked(cx).is_pending() => return Poll::Pending,
                 _ => {}
             }
             left -= 1;
@@ -142,10 +143,12 @@ impl<D: AsyncRead + AsyncWrite + Unpin> Mover<D> {
         if let Poll::Ready(Err(failed)) = read {
             return Poll::Ready(Err(failed.into()));
         }
-        if came.is_empty() {
-            return Poll::Pending;
+        let is_busy = !came.is_empty();
+        ready!(packets.poll_send(cx, came))?;
+        if read.is_pending() {
+            packets.device_is_empty();
         }
-        packets.poll_send(cx, came).map_err(Failed::from)
+        if is_busy { Poll::Ready(Ok(())) } else { Poll::Pending }
     }
 }
 
