@@ -3,13 +3,18 @@
 //! An error quotes the packet it is about, as far as it has room: at least eight bytes after the IP header, which are TCP's ports
 //! and sequence number (RFC 1122 §3.2.2). The parser reads nothing more of the quote, because routers may have changed or
 //! truncated the rest: its checksums and lengths prove nothing. TCP decides whether the numbers belong to a connection (RFC 5927
-//! §4). Echoes, redirects and other messages for the IP layer are only classified.
+//! §4). Echoes, redirects and other messages for the IP layer are only classified; [`classify`] tells them apart, and errors about
+//! UDP datagrams from those about segments.
 
+mod echo;
 mod emit;
 mod kind;
+mod message;
 
+pub use echo::emit_echo_reply;
 pub use emit::emit;
 pub use kind::{IcmpKind, Unreachable};
+pub use message::{IcmpMessage, UdpNotice, classify};
 
 use crate::ip::{self, PROTOCOL_ICMPV6, PROTOCOL_TCP, Version};
 use crate::sum::{fold, ones_complement_sum};
@@ -94,46 +99,52 @@ pub fn parse(header: &Header<'_>) -> Result<IcmpNotice, Ignored> {
     if claimed != packet.len() {
         return Err(Malformed::IpLength.into());
     }
-    let message = &packet[offset..];
-    let (header, quote) = message.split_first_chunk::<HEADER>().ok_or(Malformed::Truncated)?;
-    let pseudo = match version {
-        Version::V4 if ones_complement_sum(&packet[..offset]) != 0xffff => {
-            return Err(Malformed::IpChecksum.into());
-        }
-        Version::V4 => 0,
-        Version::V6 => checksum::pseudo_v6(packet, PROTOCOL_ICMPV6, message.len() as u64),
-    };
-    if fold(pseudo + u64::from(ones_complement_sum(message))) != 0xffff {
+    let (header, quote) = packet[offset..].split_first_chunk::<HEADER>().ok_or(Malformed::Truncated)?;
+    if version == Version::V4 && ones_complement_sum(&packet[..offset]) != 0xffff {
+        return Err(Malformed::IpChecksum.into());
+    }
+    if !is_intact(version, packet, offset) {
         return Err(Ignored::Checksum);
     }
     let rest = u32::from_be_bytes([header[4], header[5], header[6], header[7]]);
-    let (kind, quoted_offset) = match version {
+    let (kind, quoted) = match version {
         Version::V4 => (IcmpKind::from_v4(header[0], header[1], rest, quote), quoted_v4(quote)),
         Version::V6 => (IcmpKind::from_v6(header[0], header[1], rest), quoted_v6(quote)),
     };
     let kind = kind.ok_or(Ignored::NotAnError)?;
-    let notice = read_quote(version, quote, quoted_offset?, kind)?;
+    let (PROTOCOL_TCP, quoted_offset) = quoted? else { return Err(Ignored::NotTcp) };
+    let notice = read_quote(version, quote, quoted_offset, kind)?;
     if notice.src == ip::destination(version, packet) { Ok(notice) } else { Err(Ignored::NotTheSender) }
 }
 
-/// Returns where TCP begins in a quoted IPv4 packet. Only a first fragment has the ports.
-fn quoted_v4(quote: &[u8]) -> Result<usize, Ignored> {
+/// Returns whether the checksum of the message at `offset` is right (RFC 792, RFC 4443 §2.3).
+fn is_intact(version: Version, packet: &[u8], offset: usize) -> bool {
+    let message = &packet[offset..];
+    let pseudo = match version {
+        Version::V4 => 0,
+        Version::V6 => checksum::pseudo_v6(packet, PROTOCOL_ICMPV6, message.len() as u64),
+    };
+    fold(pseudo + u64::from(ones_complement_sum(message))) == 0xffff
+}
+
+/// Returns the protocol of a quoted IPv4 packet, and where it begins. Only a first fragment has the ports.
+fn quoted_v4(quote: &[u8]) -> Result<(u8, usize), Ignored> {
     let fixed = quote.first_chunk::<{ ipv4::HEADER }>().ok_or(Malformed::Truncated)?;
     let offset = usize::from(fixed[0] & 0x0f) * 4;
     if fixed[0] >> 4 != 4 || offset < ipv4::HEADER {
         return Err(Malformed::IpHeaderLength.into());
     }
     let later_fragment = u16::from_be_bytes([fixed[6], fixed[7]]) & 0x1fff != 0;
-    if fixed[9] != PROTOCOL_TCP || later_fragment { Err(Ignored::NotTcp) } else { Ok(offset) }
+    if later_fragment { Err(Ignored::NotTcp) } else { Ok((fixed[9], offset)) }
 }
 
-fn quoted_v6(quote: &[u8]) -> Result<usize, Ignored> {
+fn quoted_v6(quote: &[u8]) -> Result<(u8, usize), Ignored> {
     if quote.first().is_none_or(|first| first >> 4 != 6) {
         return Err(Malformed::IpVersion.into());
     }
     match ipv6::transport(quote) {
-        Ok((PROTOCOL_TCP, offset)) => Ok(offset),
-        Ok(_) | Err(Malformed::Fragment) => Err(Ignored::NotTcp),
+        Ok(found) => Ok(found),
+        Err(Malformed::Fragment) => Err(Ignored::NotTcp),
         Err(other) => Err(Ignored::Malformed(other)),
     }
 }

@@ -3,7 +3,7 @@
 mod repr;
 
 pub use repr::{Ecn, Fragmentation, IpRepr};
-pub(crate) use repr::{PROTOCOL_ICMPV4, PROTOCOL_ICMPV6, PROTOCOL_TCP, claimed, length_field};
+pub(crate) use repr::{PROTOCOL_ICMPV4, PROTOCOL_ICMPV6, PROTOCOL_TCP, PROTOCOL_UDP, claimed, length_field};
 
 use crate::Malformed;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};

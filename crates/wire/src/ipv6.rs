@@ -13,7 +13,7 @@ pub(crate) const HEADER: usize = 40;
 
 const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;
-const FRAGMENT: u8 = 44;
+pub(crate) const FRAGMENT: u8 = 44;
 const DESTINATION_OPTIONS: u8 = 60;
 
 /// Which protocol the packet carries, and where that begins.

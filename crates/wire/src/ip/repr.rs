@@ -7,6 +7,8 @@ use core::net::IpAddr;
 
 /// TCP's protocol and next-header number.
 pub(crate) const PROTOCOL_TCP: u8 = 6;
+/// UDP's (RFC 768).
+pub(crate) const PROTOCOL_UDP: u8 = 17;
 /// ICMP's, which differs between the versions.
 pub(crate) const PROTOCOL_ICMPV4: u8 = 1;
 pub(crate) const PROTOCOL_ICMPV6: u8 = 58;
@@ -58,7 +60,7 @@ pub enum Ecn {
 impl Ecn {
     /// Takes the two low bits of the traffic class; ignores the others.
     #[inline]
-    const fn from_bits(traffic_class: u8) -> Self {
+    pub(crate) const fn from_bits(traffic_class: u8) -> Self {
         match traffic_class & 0b11 {
             0b00 => Self::NotEct,
             0b01 => Self::Ect1,
