@@ -8,6 +8,7 @@
 pub mod adversary;
 mod captures;
 mod conversation;
+mod datagrams;
 mod input;
 pub mod packetdrill_calls;
 mod toml_files;
@@ -16,6 +17,7 @@ mod wire_parse;
 pub use adversary::adversary;
 pub use captures::captures;
 pub use conversation::conversation;
+pub use datagrams::datagrams;
 pub use packetdrill_calls::packetdrill_calls;
 pub use toml_files::toml_files;
 pub use wire_parse::wire_parse;
@@ -28,6 +30,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("adversary", adversary),
     ("captures", captures),
     ("conversation", conversation),
+    ("datagrams", datagrams),
     ("packetdrill_calls", packetdrill_calls),
     ("toml_files", toml_files),
     ("wire_parse", wire_parse),

@@ -1,6 +1,6 @@
 //! Any bytes as a packet: no panic, a cut that loses nothing, and a canonical encoding that is a fixed point.
 
-use wire::{Header, IpRepr, MAX_HEADER, TcpRepr, checksum, emit, icmp, parse, split};
+use wire::{Header, IpRepr, IpView, MAX_HEADER, TcpRepr, checksum, emit, icmp, parse, split, udp};
 
 /// Cuts, parses, emits and parses again, and verifies every checksum along the way.
 pub fn wire_parse(bytes: &[u8]) {
@@ -8,6 +8,10 @@ pub fn wire_parse(bytes: &[u8]) {
     let _ = parse(bytes, 0);
     let _ = checksum::verify(&Header::read(bytes), &[]);
     let _ = icmp::parse(&Header::read(bytes));
+    if let Ok(view) = IpView::read(bytes) {
+        assert!(bytes.starts_with(view.packet()), "reading moves nothing");
+        let _ = (udp::parse(&view), icmp::classify(&view));
+    }
     let Ok(cut) = split(bytes) else { return };
     if let Ok(notice) = icmp::parse(&cut.header) {
         assert!(cut.payload.is_empty(), "a message is all header");

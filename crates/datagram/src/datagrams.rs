@@ -1,12 +1,12 @@
-//! The whole: the application's calls, time, and what leaves. [`crate::input`] is what comes in.
+//! The whole: reading and sending, time, and what leaves. [`crate::bind`] begins sockets, [`crate::input`] is what comes in.
 
 use crate::allowance::Allowance;
 use crate::config::{DatagramConfig, Destinations, QueueConfig};
 use crate::counters::DatagramCounters;
-use crate::error::{BindError, SendError};
+use crate::error::SendError;
 use crate::event::{DatagramEvent, Events, SocketId};
 use crate::reassembly::Reassembly;
-use crate::socket::{Address, Flow, Kind, Pair, Received, Socket, plain, socket_addr};
+use crate::socket::{Address, Flow, Held, Kind, Received, Socket, plain, socket_addr};
 use crate::table::{FLOW_KEPT, Table, unspecified};
 use crate::transmit::Transmit;
 use base::{Instant, Rng};
@@ -14,16 +14,13 @@ use core::net::{IpAddr, SocketAddr};
 use std::collections::BTreeSet;
 use wire::{Ecn, Fragmentation, IpRepr, is_unicast, udp};
 
-/// The dynamic ports (RFC 6335 §6).
-const DYNAMIC: core::ops::RangeInclusive<u16> = 49_152..=65_535;
-
 /// UDP sockets and flows, echo replies and reassembly of one program.
 #[derive(Debug)]
 pub struct Datagrams {
     pub(crate) cfg: DatagramConfig,
     /// Those of the configuration, to be found quickly.
     own: BTreeSet<IpAddr>,
-    rng: Rng,
+    pub(crate) rng: Rng,
     pub(crate) table: Table,
     pub(crate) events: Events,
     pub(crate) reassembly: Reassembly,
@@ -54,13 +51,18 @@ pub struct MemoryUsage {
     pub incomplete: usize,
     /// Flows, those included that have ended and whose event was not taken; each takes up to [`crate::FLOW_BYTES`].
     pub flows: usize,
-    /// Events that were not taken: at most five for each socket and flow.
+    /// Events that were not taken: at most five for each socket and flow. Beside all this, one packet waits for
+    /// [`Datagrams::take_whole`] at most.
     pub events: usize,
 }
 
 impl Datagrams {
-    /// Begins without sockets. `rng` picks dynamic ports.
+    /// Begins without sockets. `rng` picks dynamic ports: strangers cannot guess them if they cannot guess its seed.
+    ///
+    /// # Panics
+    /// If a queue has no place for a datagram: who waited to send would wait indefinitely.
     pub fn new(cfg: DatagramConfig, rng: Rng) -> Self {
+        assert!(cfg.queue.datagrams > 0, "a queue holds at least one datagram");
         Self {
             own: cfg.addresses.iter().copied().collect(),
             rng,
@@ -78,76 +80,25 @@ impl Datagrams {
         }
     }
 
-    /// Binds a socket to an address and port; the unspecified address means every own address of its version, port zero a free dynamic
-    /// port (RFC 6056 §3.3.1: a random one, or the next free).
-    ///
-    /// # Errors
-    /// [`BindError::NotOwn`], [`BindError::InUse`], [`BindError::NoPorts`].
-    pub fn bind(&mut self, at: SocketAddr) -> Result<SocketId, BindError> {
-        let (ip, port) = plain(at);
-        if !ip.is_unspecified() && !self.stands_for(ip) {
-            return Err(BindError::NotOwn);
-        }
-        let port = if port == 0 { self.free_port(ip)? } else { port };
-        if self.table.is_bound((ip, port)) {
-            return Err(BindError::InUse);
-        }
-        Ok(self.table.bind((ip, port)))
-    }
-
-    fn free_port(&mut self, ip: IpAddr) -> Result<u16, BindError> {
-        let count = DYNAMIC.len() as u64;
-        let start = self.rng.below(count);
-        let mut ports = (0..count).map(|step| DYNAMIC.start() + ((start + step) % count) as u16);
-        ports.find(|port| !self.table.has_port(*port, ip)).ok_or(BindError::NoPorts)
-    }
-
-    /// Begins a flow to `remote`; a local port of zero is picked as in [`Self::bind`]. The flow takes a place among
-    /// [`DatagramConfig::flows_max`] and ends like any other.
-    ///
-    /// # Errors
-    /// Every [`BindError`].
-    pub fn open(&mut self, now: Instant, local: SocketAddr, remote: SocketAddr) -> Result<SocketId, BindError> {
-        let ((ip, port), remote) = (plain(local), plain(remote));
-        if remote.1 == 0 || !is_unicast(remote.0) || remote.0.is_ipv4() != ip.is_ipv4() {
-            return Err(BindError::BadPeer);
-        }
-        let ip = if ip.is_unspecified() { self.first_own(ip).ok_or(BindError::NotOwn)? } else { ip };
-        if !self.stands_for(ip) {
-            return Err(BindError::NotOwn);
-        }
-        let port = if port == 0 { self.free_port(ip)? } else { port };
-        let pair = Pair { local: (ip, port), remote };
-        if self.table.flow(&pair).is_some() {
-            return Err(BindError::InUse);
-        }
-        if !self.make_place(now) {
-            return Err(BindError::FlowsFull);
-        }
-        Ok(self.table.begin(pair, now, true))
-    }
-
     /// Returns the next flow that a stranger's datagram began ([`crate::Strangers::Offer`]). It holds at least one datagram: read until
     /// [`Self::recv`] returns `None`. Only from now on does it have events; one that ends before is never seen.
     pub fn poll_flow(&mut self) -> Option<Flow> {
         self.table.poll_flow()
     }
 
-    /// Returns the local address of a socket or flow, its port filled in; `None` if it is gone.
-    pub fn local(&self, id: SocketId) -> Option<SocketAddr> {
-        self.table.get(id).map(|socket| match &socket.kind {
-            Kind::Bound { at, .. } => socket_addr(*at),
-            Kind::Flow { pair, .. } => socket_addr(pair.local),
-        })
-    }
-
     /// Reads the oldest datagram into `buf`; what does not fit is discarded. `None` if there is none, or the socket is gone.
     pub fn recv(&mut self, id: SocketId, buf: &mut [u8]) -> Option<Received> {
-        let held = self.table.get_mut(id)?.pop()?;
-        self.received_bytes -= held.cost();
+        let held = self.take_received(id)?;
         let (full_len, len) = (held.payload.len(), held.payload.len().min(buf.len()));
         buf[..len].copy_from_slice(&held.payload[..len]);
         Some(Received { len, full_len, source: socket_addr(held.source), destination: socket_addr(held.destination) })
+    }
+
+    /// Takes the oldest datagram of a socket's queue.
+    pub(crate) fn take_received(&mut self, id: SocketId) -> Option<Held> {
+        let held = self.table.get_mut(id)?.pop()?;
+        self.received_bytes -= held.cost();
+        Some(held)
     }
 
     /// Sends a datagram to `to`, of a flow to its peer. It leaves whole or not at all: IPv4's DF is set, and IPv6 knows nothing else.
@@ -331,7 +282,7 @@ impl Datagrams {
         self.own.contains(&ip)
     }
 
-    fn first_own(&self, version_of: IpAddr) -> Option<IpAddr> {
+    pub(crate) fn first_own(&self, version_of: IpAddr) -> Option<IpAddr> {
         self.cfg.addresses.iter().copied().find(|own| unspecified(*own) == unspecified(version_of))
     }
 

@@ -5,11 +5,15 @@ use crate::counters::DropReason;
 use crate::datagrams::Datagrams;
 use crate::event::{DatagramEvent, SocketId};
 use crate::reassembly::Outcome;
-use crate::socket::{Held, Pair, plain};
+use crate::socket::{Held, Kind, Pair, plain};
 use base::Instant;
+use core::net::IpAddr;
 use wire::icmp::Ignored;
 use wire::udp::{self, BadDatagram, Datagram};
-use wire::{Carries, Header, IcmpKind, IcmpMessage, IpView, UdpNotice, Unreachable, icmp, is_unicast};
+use wire::{
+    Carries, Ecn, Fragmentation, Header, IcmpKind, IcmpMessage, IpRepr, IpView, UdpNotice, Unreachable, icmp,
+    is_unicast,
+};
 
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +95,10 @@ impl Datagrams {
         let pair = Pair { local: (view.dst, datagram.dst_port), remote: (view.src, datagram.src_port) };
         let found = self.table.find(&pair, self.is_own(view.dst));
         match (found, self.cfg.strangers) {
-            (None, Strangers::Refuse) => self.refuse(now, view),
+            (None, Strangers::Refuse) => {
+                self.report_unreachable(now, view.dst, view.packet());
+                Fate::Dropped(DropReason::NoSocket)
+            }
             (None, Strangers::Offer) if datagram.src_port == 0 || datagram.dst_port == 0 => {
                 Fate::Dropped(DropReason::ZeroPort)
             }
@@ -131,22 +138,36 @@ impl Datagrams {
         Fate::Taken
     }
 
-    /// Answers a datagram for which there is no socket (RFC 1122 §4.1.3.1). Source and destination are single hosts, and a datagram is
-    /// no ICMP error, so an answer is permitted (RFC 1122 §3.2.2, RFC 4443 §2.4 (e)).
-    fn refuse(&mut self, now: Instant, view: &IpView<'_>) -> Fate {
-        // A report quotes as much as fits, and at least what tells whose datagram it was.
-        let (headers, whole) = (if view.src.is_ipv4() { 28 } else { 48 }, view.packet());
-        let room = usize::from(self.cfg.mtu).saturating_sub(headers).max(view.header().len() + udp::HEADER);
-        let quoted = &whole[..whole.len().min(room)];
+    /// Ends a flow without an event, and answers its oldest unread datagram as if no socket had its port, as far as the allowance
+    /// reaches. Without such a datagram, or of a socket, it is [`Self::close`].
+    pub fn refuse(&mut self, now: Instant, id: SocketId) {
+        let is_flow = self.table.get(id).is_some_and(|socket| matches!(socket.kind, Kind::Flow { .. }));
+        let held = if is_flow { self.take_received(id) } else { None };
+        self.close(id);
+        let Some(Held { source, destination, payload }) = held else { return };
+        // The datagram as it was, but for what routers change: its sender looks for addresses and ports.
+        let (src, dst, fragmentation) = (source.0, destination.0, Fragmentation::Forbidden);
+        let ip = IpRepr { src, dst, ttl: 64, dscp: 0, ecn: Ecn::NotEct, fragmentation };
+        let mut packet = Vec::new();
+        udp::emit(&ip, source.1, destination.1, &payload, &mut packet);
+        self.report_unreachable(now, dst, &packet);
+    }
+
+    /// Reports that no socket has a datagram's port (RFC 1122 §4.1.3.1). Source and destination are single hosts, and a datagram is no
+    /// ICMP error, so an answer is permitted (RFC 1122 §3.2.2, RFC 4443 §2.4 (e)).
+    fn report_unreachable(&mut self, now: Instant, reporter: IpAddr, packet: &[u8]) {
+        // A report quotes as much as fits, and at least what tells whose datagram it was, behind the longest header.
+        let headers = if reporter.is_ipv4() { 28 } else { 48 };
+        let room = usize::from(self.cfg.mtu).saturating_sub(headers).max(68);
+        let quoted = &packet[..packet.len().min(room)];
         if self.transmit.has_room_for_reply(headers + quoted.len()) && self.unreachables.take(now) {
-            let mut packet = Vec::new();
-            icmp::emit(IcmpKind::Unreachable(Unreachable::Port), view.dst, quoted, &mut packet);
-            self.transmit.reply(packet);
+            let mut report = Vec::new();
+            icmp::emit(IcmpKind::Unreachable(Unreachable::Port), reporter, quoted, &mut report);
+            self.transmit.reply(report);
             self.counters.unreachables += 1;
         } else {
             self.counters.unreachables_withheld += 1;
         }
-        Fate::Dropped(DropReason::NoSocket)
     }
 
     fn handle_icmp(&mut self, now: Instant, view: &IpView<'_>) -> Fate {

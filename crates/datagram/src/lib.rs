@@ -21,6 +21,7 @@
 #![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod allowance;
+mod bind;
 mod config;
 mod counters;
 mod datagrams;

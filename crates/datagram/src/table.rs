@@ -78,6 +78,12 @@ impl Table {
         self.flows.get(pair).copied()
     }
 
+    /// Returns whether a flow has this local end.
+    pub fn has_flow_from(&self, local: Address) -> bool {
+        let least = Pair { local, remote: (IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0) };
+        self.flows.range(least..).next().is_some_and(|(pair, _)| pair.local == local)
+    }
+
     /// Returns whom a datagram is for: its flow, else the socket of its destination, else, if the destination is our own, the socket of
     /// the unspecified address.
     pub fn find(&self, pair: &Pair, is_own: bool) -> Option<SocketId> {

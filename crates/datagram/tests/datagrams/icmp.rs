@@ -219,3 +219,41 @@ fn errors_about_segments_are_the_tcps_and_other_messages_the_callers() {
     let sctp = ip_packet(other(false, 5), own(false), IpNumber::SCTP, &[1; 20]);
     assert_eq!(it.handle_packet(seconds(1), &sctp), Fate::Other);
 }
+
+#[test_case(false)]
+#[test_case(true)]
+fn a_refused_flow_is_an_unreachable_port(six: bool) {
+    let mut it = datagrams(|cfg| {
+        cfg.destinations = Destinations::Any;
+        cfg.strangers = Strangers::Offer;
+    });
+    let (remote, local) = (at(other(six, 5), 9), at(other(six, 7), 53));
+    let packet = udp(remote, local, b"first");
+    it.handle_packet(seconds(1), &packet);
+    it.handle_packet(seconds(1), &udp(remote, local, b"second"));
+    let id = it.poll_flow().unwrap().id;
+    it.refuse(seconds(1), id);
+    it.refuse(seconds(1), id);
+    let (Seen::Icmp4 { payload, .. } | Seen::Icmp6 { payload, .. }) = judge(&it.pop_transmit().unwrap()) else {
+        panic!("a report")
+    };
+    assert_eq!(judge(&payload), judge(&packet), "the quote is that datagram");
+    assert_eq!((it.flows(), it.poll_event(), it.peek_transmit(), it.usage().received), (0, None, None, 0));
+    // The sender believes it.
+    let mut sender = datagrams(|cfg| cfg.addresses = vec![remote.ip()]);
+    let id = sender.open(seconds(1), remote, local).unwrap();
+    let mut report = Vec::new();
+    wire::icmp::emit(PORT, local.ip(), &payload, &mut report);
+    assert_eq!(sender.handle_packet(seconds(1), &report), Fate::Taken);
+    assert_eq!(sender.poll_event(), Some(DatagramEvent::Refused { id, remote: local }));
+}
+
+#[test]
+fn a_flow_without_unread_datagrams_is_closed_in_silence() {
+    let mut it = datagrams(|cfg| cfg.strangers = Strangers::Offer);
+    it.handle_packet(seconds(1), &udp(at(other(false, 5), 9), at(own(false), 53), b"x"));
+    let id = it.poll_flow().unwrap().id;
+    it.recv(id, &mut [0; 9]).unwrap();
+    it.refuse(seconds(1), id);
+    assert_eq!((it.flows(), it.peek_transmit(), it.counters().unreachables_withheld), (0, None, 0));
+}

@@ -304,3 +304,17 @@ fn a_closed_socket_is_gone_and_what_it_sent_leaves() {
     assert_eq!(leaving(&mut it).len(), 1);
     assert_eq!(it.usage(), longhaul_datagram::MemoryUsage::default());
 }
+
+#[test]
+fn a_picked_port_is_one_that_no_flow_has() {
+    let mut it = datagrams(|cfg| cfg.flows_max = 20_000);
+    let (anywhere, remote) = (at([0, 0, 0, 0].into(), 0), at(other(false, 5), 53));
+    let mut ports: Vec<u16> = Vec::new();
+    while let Ok(id) = it.open(seconds(1), anywhere, remote) {
+        ports.push(it.local(id).unwrap().port());
+    }
+    ports.sort_unstable();
+    assert!(ports.iter().copied().eq(49_152..=65_535));
+    assert_eq!((it.bind(anywhere), it.bind(at(own(false), 0))), (Err(BindError::NoPorts), Err(BindError::NoPorts)));
+    assert!(it.bind(at(own(true), 0)).is_ok(), "the other version has ports of its own");
+}

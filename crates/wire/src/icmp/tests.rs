@@ -1,7 +1,8 @@
 //! Every code there and back, what a quote must show, and totality.
 
 use super::*;
-use crate::{Ecn, Flags, Fragmentation, IpRepr, MAX_HEADER, Options, TcpRepr};
+use crate::{Ecn, Flags, Fragmentation, IpRepr, IpView, MAX_HEADER, Options, TcpRepr};
+use core::net::SocketAddr;
 use proptest::prelude::*;
 use test_case::test_case;
 
@@ -227,5 +228,94 @@ proptest! {
             mend(&mut packet);
         }
         let _ = meaning(&packet);
+    }
+}
+
+/// A datagram of ours with `payload` bytes.
+fn datagram(ip: &IpRepr, payload: usize) -> Vec<u8> {
+    let mut packet = Vec::new();
+    crate::udp::emit(ip, 40_000, 53, &vec![7; payload], &mut packet);
+    packet
+}
+
+fn about_datagram(kind: IcmpKind, ip: &IpRepr, payload: usize) -> Vec<u8> {
+    let router: IpAddr = if ip.src.is_ipv4() { [203, 0, 113, 9].into() } else { [0x20, 0, 0, 0, 0, 0, 0, 9].into() };
+    let mut out = Vec::new();
+    emit(kind, router, &datagram(ip, payload), &mut out);
+    out
+}
+
+fn classified(packet: &[u8]) -> Result<IcmpMessage, Ignored> {
+    classify(&IpView::read(packet).expect("the IP header is well-formed"))
+}
+
+#[test]
+fn errors_differ_by_what_they_quote() {
+    for ip in [ip_v4(), ip_v6()] {
+        let kind = IcmpKind::Unreachable(Unreachable::Port);
+        let notice = UdpNotice { src: SocketAddr::new(ip.src, 40_000), dst: SocketAddr::new(ip.dst, 53), kind };
+        assert_eq!(classified(&about_datagram(kind, &ip, 3)), Ok(IcmpMessage::AboutUdp(notice)));
+        assert_eq!(classified(&error(kind, &ip, 3)), Ok(IcmpMessage::AboutTcp));
+        assert_eq!(classified(&datagram(&ip, 3)), Ok(IcmpMessage::Other));
+        let too_big = about_datagram(IcmpKind::TooBig { mtu: 1_300, packet_len: 0 }, &ip, 3);
+        let Ok(IcmpMessage::AboutUdp(UdpNotice { kind: IcmpKind::TooBig { mtu, .. }, .. })) = classified(&too_big)
+        else {
+            panic!("it is about a datagram")
+        };
+        assert_eq!(mtu, 1_300);
+    }
+}
+
+/// What becomes of an error about a datagram after a change behind the ICMP header, with its checksum corrected.
+#[test_case(false, |_| {} => None; "left alone")]
+#[test_case(false, |p| p.truncate(28 + 28) => None; "eight bytes of UDP suffice")]
+#[test_case(false, |p| p.truncate(28 + 27) => Some(Err(Ignored::Malformed(Malformed::Truncated))); "seven do not")]
+#[test_case(false, |p| p[28 + 15] ^= 1 => Some(Err(Ignored::NotTheSender)); "about a datagram of others")]
+#[test_case(false, |p| p[28 + 9] = 132 => Some(Ok(IcmpMessage::Other)); "about another protocol")]
+#[test_case(false, |p| p[28 + 7] = 1 => Some(Ok(IcmpMessage::Other)); "about a later fragment")]
+#[test_case(false, |p| p[20] = 5 => Some(Ok(IcmpMessage::Other)); "a redirect")]
+#[test_case(false, |p| p[20] = 8 => Some(Ok(IcmpMessage::EchoRequest)); "an echo request")]
+#[test_case(true, |p| p[40] = 128 => Some(Ok(IcmpMessage::EchoRequest)); "an echo request of IPv6")]
+#[test_case(true, |p| p[40] = 8 => Some(Ok(IcmpMessage::Other)); "the other version's")]
+#[test_case(true, |p| p[40] = 135 => Some(Ok(IcmpMessage::Other)); "neighbour discovery")]
+#[test_case(true, |p| p[48] = 0x45 => Some(Err(Ignored::Malformed(Malformed::IpVersion))); "a quote of the other version")]
+fn of_a_datagram(six: bool, change: fn(&mut Vec<u8>)) -> Option<Result<IcmpMessage, Ignored>> {
+    let ip = if six { ip_v6() } else { ip_v4() };
+    let mut packet = about_datagram(IcmpKind::TimeExceeded, &ip, 10);
+    change(&mut packet);
+    mend(&mut packet);
+    let found = classified(&packet);
+    if matches!(found, Ok(IcmpMessage::AboutUdp(_))) { None } else { Some(found) }
+}
+
+#[test]
+fn checksums_count_for_what_is_handled_here() {
+    for (ip, at) in [(ip_v4(), 20), (ip_v6(), 40)] {
+        let mut packet = about_datagram(IcmpKind::TimeExceeded, &ip, 10);
+        packet[at + 2] ^= 1;
+        assert_eq!(classified(&packet), Err(Ignored::Checksum));
+        packet[at] = if at == 20 { 8 } else { 128 };
+        assert_eq!(classified(&packet), Err(Ignored::Checksum));
+        let mut segment = error(IcmpKind::TimeExceeded, &ip, 10);
+        segment[at + 2] ^= 1;
+        assert_eq!(classified(&segment), Ok(IcmpMessage::AboutTcp), "the TCP verifies its own");
+    }
+}
+
+/// RFC 792, RFC 4443 §4.2.
+#[test]
+fn an_echo_reply_is_the_request_with_its_ends_exchanged() {
+    for (ip, at, reply) in [(ip_v4(), 20, 0), (ip_v6(), 40, 129)] {
+        let mut request = about_datagram(IcmpKind::TimeExceeded, &ip, 11);
+        request[at] = if at == 20 { 8 } else { 128 };
+        mend(&mut request);
+        let view = IpView::read(&request).expect("it is a packet");
+        let mut packet = vec![1; 5];
+        emit_echo_reply(&view, &mut packet);
+        let answer = IpView::read(&packet).expect("it is a packet");
+        assert_eq!((answer.src, answer.dst, answer.ecn), (view.dst, view.src, Ecn::NotEct));
+        assert_eq!((answer.payload()[0], answer.payload()[1]), (reply, 0));
+        assert_eq!(answer.payload()[4..], view.payload()[4..]);
+        assert!(is_intact(answer.version(), &packet, at));
     }
 }
