@@ -43,7 +43,7 @@ impl Datagrams {
     }
 
     /// Begins a flow to `remote`; a local port of zero is picked as in [`Self::bind`]. The flow takes a place among
-    /// [`DatagramConfig::flows_max`] and ends like any other.
+    /// [`crate::DatagramConfig::flows_max`] and ends like any other.
     ///
     /// # Errors
     /// Every [`BindError`].

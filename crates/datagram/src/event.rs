@@ -64,6 +64,11 @@ impl DatagramEvent {
     }
 }
 
+/// Bytes that the events of one socket take at most.
+#[cfg(test)]
+pub(crate) const BYTES_PER_SOCKET: usize =
+    5 * (size_of::<(u64, DatagramEvent)>() + size_of::<((SocketId, Kind), u64)>());
+
 /// The events that wait.
 #[derive(Debug, Default)]
 pub(crate) struct Events {

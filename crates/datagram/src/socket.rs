@@ -7,7 +7,11 @@ use core::net::{IpAddr, SocketAddr};
 use std::collections::VecDeque;
 
 /// What a datagram in a queue costs beside its bytes.
-pub const DATAGRAM_BYTES: usize = 128;
+pub const DATAGRAM_BYTES: usize = 256;
+
+/// Places for datagrams that an empty queue keeps. A queue that was long gives its places back: what a flow keeps must not depend on
+/// how many datagrams once came in a burst.
+pub(crate) const PLACES_KEPT: usize = 4;
 
 /// An address and a port, without the scope and the flow label that `SocketAddr` compares for IPv6.
 pub(crate) type Address = (IpAddr, u16);
@@ -143,6 +147,10 @@ impl Socket {
     pub fn pop(&mut self) -> Option<Held> {
         let held = self.queue.pop_front()?;
         self.received.remove(held.cost());
+        let places = self.queue.capacity();
+        if places > PLACES_KEPT && self.queue.len() <= places / 4 {
+            self.queue.shrink_to(PLACES_KEPT.max(places / 2));
+        }
         Some(held)
     }
 
@@ -188,7 +196,26 @@ mod tests {
 
     #[test]
     fn a_datagram_is_within_its_bound() {
-        assert!(size_of::<Held>() <= DATAGRAM_BYTES, "{} bytes", size_of::<Held>());
+        // A queue is at least a quarter full, and an allocation of its own has two words beside it.
+        let most = 4 * size_of::<Held>() + 2 * size_of::<usize>();
+        assert!(most <= DATAGRAM_BYTES, "{most} bytes");
+    }
+
+    #[test]
+    fn a_queue_gives_its_places_back() {
+        let address = (IpAddr::from([192, 0, 2, 1]), 53);
+        let mut socket = Socket::new(Kind::Bound { at: address, recent: VecDeque::new() });
+        let held = || Held { source: address, destination: address, payload: Box::new([]) };
+        (0..1_000).for_each(|_| socket.push(held()));
+        while socket.pop().is_some() {
+            let (len, places) = (socket.queue.len(), socket.queue.capacity());
+            assert!(places <= PLACES_KEPT.max(4 * (len + 1)), "{places} places for {len}");
+        }
+        assert!(socket.queue.capacity() <= PLACES_KEPT);
+        socket.push(held());
+        let places = socket.queue.capacity();
+        socket.pop();
+        assert_eq!(socket.queue.capacity(), places, "a few places stay: no allocation for each datagram");
     }
 
     #[test]

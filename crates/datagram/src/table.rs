@@ -13,8 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// For how long an idle flow keeps its place in a full table.
 pub const FLOW_KEPT: Duration = Duration::from_secs(10);
 
-/// Bytes that a flow takes at most, beside the datagrams in its queues: its entries in four tables, with their share of the nodes.
-pub const FLOW_BYTES: usize = 1_024;
+/// Bytes that a flow takes at most, beside the datagrams in its queues: its entries in the tables, with their share of the nodes, its
+/// events, and the queue when it is empty.
+pub const FLOW_BYTES: usize = 2_048;
 
 /// Sockets and flows.
 #[derive(Debug, Default)]
@@ -157,6 +158,8 @@ pub(crate) fn unspecified(ip: IpAddr) -> IpAddr {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::BYTES_PER_SOCKET;
+    use crate::socket::{Held, PLACES_KEPT};
 
     #[test]
     fn a_flow_is_within_its_bound() {
@@ -164,7 +167,9 @@ mod tests {
         let entries = size_of::<(SocketId, Socket)>()
             + size_of::<(Pair, SocketId)>()
             + size_of::<(Instant, SocketId)>()
-            + size_of::<SocketId>();
-        assert!(entries * 2 <= FLOW_BYTES, "{entries} bytes");
+            + 2 * size_of::<SocketId>()
+            + BYTES_PER_SOCKET;
+        let most = 2 * entries + PLACES_KEPT * size_of::<Held>();
+        assert!(most <= FLOW_BYTES, "{most} bytes");
     }
 }

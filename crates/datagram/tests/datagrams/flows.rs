@@ -188,3 +188,27 @@ fn a_full_table_keeps_the_flows_in_use() {
     assert_eq!(arrive(start + FLOW_KEPT, 1), Fate::Dropped(DropReason::FlowsFull));
     assert_eq!((it.flows(), it.counters().flows_evicted, it.counters().flows), (2, 1, 3));
 }
+
+/// 50,000 strangers, one after the other, while one peer talks and the application takes nothing but its datagrams.
+#[test]
+fn a_flood_of_strangers_ends_no_conversation() {
+    let mut it = datagrams(|cfg| cfg.strangers = Strangers::Offer);
+    let (peer, local) = (at(other(false, 1), 9), at(own(false), 53));
+    let start = Instant::ZERO + Duration::from_secs(1);
+    assert_eq!(it.handle_packet(start, &udp(peer, local, b"first")), Fate::Taken);
+    let id = it.poll_flow().expect("it begins").id;
+    assert_eq!(drain(&mut it, id), 1);
+    for stranger in 0..50_000_u32 {
+        let now = start + Duration::from_millis(stranger.into());
+        let [.., high, low] = stranger.to_be_bytes();
+        it.handle_packet(now, &udp(at([203, 0, high, low].into(), 7), local, &[0; 64]));
+        if stranger % 1_000 == 0 {
+            assert_eq!(it.handle_packet(now, &udp(peer, local, b"again")), Fate::Taken, "{stranger}");
+            assert_eq!((it.poll_event(), drain(&mut it, id)), (Some(DatagramEvent::Readable(id)), 1));
+        }
+        let usage = it.usage();
+        assert!(it.flows() <= 4_096 && usage.events == 0 && usage.received <= 2 << 20, "{usage:?}");
+    }
+    assert_eq!(it.send(start, id, None, peer, b"answer"), Ok(()));
+    assert!(it.counters().flows_evicted > 0 && it.counters().dropped(DropReason::FlowsFull) > 0);
+}

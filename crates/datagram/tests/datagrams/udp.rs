@@ -286,7 +286,7 @@ fn who_found_no_memory_learns_when_there_is_some() {
     it.pop_transmit();
     assert_eq!(it.poll_event(), Some(DatagramEvent::Writable(ids[2])));
     // A payload that never fits is no reason to wait.
-    let too_large = it.send(seconds(1), ids[2], None, peer, &[0; 400]);
+    let too_large = it.send(seconds(1), ids[2], None, peer, &[0; 1_000]);
     assert_eq!(too_large, Err(SendError::TooLarge { max: 2 * (DATAGRAM_BYTES + 128) - DATAGRAM_BYTES - 28 }));
 }
 
