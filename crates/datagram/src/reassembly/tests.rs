@@ -92,6 +92,7 @@ fn dropped(reason: DropReason) -> Option<Outcome> {
 #[test_case(&[(16, 8, true), (16, 8, false)] => dropped(DropReason::FragmentOverlap); "the same bytes as an end")]
 #[test_case(&[(16, 8, false), (16, 8, true)] => dropped(DropReason::FragmentOverlap); "the same bytes as no end")]
 #[test_case(&[(16, 8, false), (32, 8, false)] => dropped(DropReason::FragmentOverlap); "two ends")]
+#[test_case(&[(24, 8, false), (8, 8, false)] => dropped(DropReason::FragmentOverlap); "two ends, the earlier one second")]
 #[test_case(&[(32, 8, true), (16, 8, false)] => dropped(DropReason::FragmentOverlap); "an end before others")]
 #[test_case(&[(16, 8, false), (32, 8, true)] => dropped(DropReason::FragmentOverlap); "one behind the end")]
 #[test_case(&[(16, 8, true), (24, 8, true), (32, 8, true), (40, 8, true), (48, 8, true)] => dropped(DropReason::FragmentCount); "too many")]
@@ -220,6 +221,25 @@ fn packets_expire_in_the_order_of_their_first_fragments() {
     assert_eq!(bench.reassembly.next_deadline(), Some(at(16)), "a later fragment buys no time");
     bench.reassembly.expire(at(16), &mut bench.counters);
     assert_eq!((bench.reassembly.usage().1, bench.reassembly.next_deadline()), (1, Some(at(17))));
+    bench.reassembly.expire(at(17), &mut bench.counters);
+    assert_eq!((bench.reassembly.usage(), bench.counters.reassembly_expired), ((0, 0), 2));
+}
+
+#[test]
+fn a_spoiled_packet_is_counted_once() {
+    let mut bench = Bench::new(CFG);
+    for id in 0..2 {
+        bench.add(1, &piece(false, 1, id, 8, 16, true));
+        let spoils = bench.add(1, &piece(false, 1, id, 16, 16, true));
+        assert_eq!(spoils, Outcome::Dropped(DropReason::FragmentOverlap));
+    }
+    for id in 2..5 {
+        bench.add(2, &piece(false, 1, id, 0, 16, true));
+    }
+    assert_eq!((bench.reassembly.usage().1, bench.counters.reassembly_evicted), (3, 0));
+    bench.add(2, &piece(false, 1, 5, 8, 16, true));
+    bench.add(2, &piece(false, 1, 5, 16, 16, true));
+    assert_eq!(bench.counters.reassembly_evicted, 1);
     bench.reassembly.expire(at(17), &mut bench.counters);
     assert_eq!((bench.reassembly.usage(), bench.counters.reassembly_expired), ((0, 0), 2));
 }

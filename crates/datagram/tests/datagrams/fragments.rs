@@ -118,6 +118,24 @@ fn fragments_wait_for_their_time_and_no_longer() {
 }
 
 #[test]
+fn a_late_fragment_completes_nothing_though_no_timer_was_served() {
+    let mut it = datagrams(|_| {});
+    let packet = udp(at(other(false, 5), 9), at(own(false), 53), &[7; 100]);
+    let pieces = fragments(&packet, &[48], 7);
+    it.handle_packet(seconds(1), &pieces[0]);
+    it.handle_packet(seconds(16), &pieces[1]);
+    assert_eq!((it.counters().reassembled, it.counters().reassembly_expired, it.usage().incomplete), (0, 1, 1));
+}
+
+#[test]
+fn fragments_of_a_source_that_is_no_host_are_not_kept() {
+    let mut it = datagrams(|_| {});
+    let packet = udp(at([224, 0, 0, 1].into(), 9), at(own(false), 53), &[7; 100]);
+    let fate = it.handle_packet(seconds(1), &fragments(&packet, &[48], 7)[0]);
+    assert_eq!((fate, it.usage().incomplete), (Fate::Dropped(DropReason::Source), 0));
+}
+
+#[test]
 fn overlapping_fragments_deliver_nothing() {
     for six in [false, true] {
         let mut it = datagrams(|_| {});

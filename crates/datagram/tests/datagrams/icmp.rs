@@ -107,6 +107,10 @@ fn an_unreachable_port_quotes_no_more_than_the_mtu_holds() {
     let mut it = datagrams(|cfg| cfg.mtu = 100);
     it.handle_packet(seconds(1), &udp(at(other(false, 5), 9), at(own(false), 53), &[7; 500]));
     assert_eq!(it.pop_transmit().unwrap().len(), 100);
+    // Whatever the MTU, what tells whose datagram it was has to be there.
+    it.set_mtu(0);
+    it.handle_packet(seconds(1), &udp(at(other(false, 5), 9), at(own(false), 53), &[7; 500]));
+    assert_eq!(it.pop_transmit().unwrap().len(), 28 + 68);
 }
 
 #[test]
@@ -256,4 +260,24 @@ fn a_flow_without_unread_datagrams_is_closed_in_silence() {
     it.recv(id, &mut [0; 9]).unwrap();
     it.refuse(seconds(1), id);
     assert_eq!((it.flows(), it.peek_transmit(), it.counters().unreachables_withheld), (0, None, 0));
+}
+
+#[test]
+fn answers_are_bounded_in_bytes_too() {
+    let mut it = datagrams(|cfg| cfg.replies.bytes_max = 2 * 1_300);
+    let request = echo_request(other(false, 5), own(false), &[0; 1_000]);
+    let fates = [(); 3].map(|()| it.handle_packet(seconds(1), &request));
+    assert_eq!(fates, [Fate::Taken, Fate::Taken, Fate::Dropped(DropReason::RepliesFull)]);
+    it.handle_packet(seconds(1), &udp(at(other(false, 5), 9), at(own(false), 53), b"x"));
+    assert_eq!((it.counters().unreachables, it.counters().unreachables_withheld), (0, 1));
+}
+
+#[test]
+fn a_malformed_message_for_another_host_is_the_callers() {
+    let mut it = datagrams(|_| {});
+    for dst in [own(false), other(false, 9)] {
+        let short = ip_packet(other(false, 5), dst, IpNumber::ICMP, &[8, 0, 0xf7, 0xff]);
+        let fate = it.handle_packet(seconds(1), &short);
+        assert_eq!(fate == Fate::Other, dst != own(false), "{fate:?}");
+    }
 }

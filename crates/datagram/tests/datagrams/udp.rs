@@ -318,3 +318,52 @@ fn a_picked_port_is_one_that_no_flow_has() {
     assert_eq!((it.bind(anywhere), it.bind(at(own(false), 0))), (Err(BindError::NoPorts), Err(BindError::NoPorts)));
     assert!(it.bind(at(own(true), 0)).is_ok(), "the other version has ports of its own");
 }
+
+#[test]
+fn a_queue_is_bounded_in_bytes_too() {
+    let mut it = datagrams(|cfg| cfg.queue.bytes = 2 * DATAGRAM_BYTES + 100);
+    let (id, local, peer) = (it.bind(at(own(false), 53)).unwrap(), at(own(false), 53), at(other(false, 1), 9));
+    let mut fate = |len| it.handle_packet(seconds(1), &udp(peer, local, &vec![0; len]));
+    let fates = [fate(90), fate(11), fate(10)];
+    assert_eq!(fates, [Fate::Taken, Fate::Dropped(DropReason::QueueFull), Fate::Taken]);
+    // What leaves counts its headers.
+    let mut send = |len| it.send(seconds(1), id, None, peer, &vec![0; len]);
+    assert_eq!([send(40), send(5), send(4)], [Ok(()), Err(SendError::Full), Ok(())]);
+}
+
+#[test]
+fn who_closes_while_waiting_is_not_woken() {
+    let mut it = datagrams(|cfg| cfg.memory_max = 2 * (DATAGRAM_BYTES + 128));
+    let peer = at(other(false, 5), 9);
+    let ids = [1, 2].map(|port| it.bind(at(own(false), port)).unwrap());
+    let sent = ids.map(|id| it.send(seconds(1), id, None, peer, &[0; 100]));
+    assert_eq!(sent, [Ok(()), Err(SendError::Full)]);
+    it.close(ids[1]);
+    it.pop_transmit();
+    assert_eq!(it.poll_event(), None);
+}
+
+#[test]
+fn memory_is_offered_again_when_half_of_it_is_free() {
+    let mut it = datagrams(|cfg| cfg.memory_max = 2 * 4 * (DATAGRAM_BYTES + 128));
+    let peer = at(other(false, 5), 9);
+    let ids = [1, 2, 3, 4, 5].map(|port| it.bind(at(own(false), port)).unwrap());
+    let sent = ids.map(|id| it.send(seconds(1), id, None, peer, &[0; 100]));
+    assert_eq!(sent, [Ok(()), Ok(()), Ok(()), Ok(()), Err(SendError::Full)]);
+    it.pop_transmit();
+    assert_eq!(it.poll_event(), None);
+    it.pop_transmit();
+    assert_eq!((it.poll_event(), it.poll_event()), (Some(DatagramEvent::Writable(ids[4])), None));
+}
+
+#[test]
+fn a_flow_comes_before_the_socket_of_its_port() {
+    let mut it = datagrams(|_| {});
+    let (local, remote) = (at(own(false), 53), at(other(false, 5), 9));
+    let socket = it.bind(local).unwrap();
+    let flow = it.open(seconds(1), local, remote).unwrap();
+    it.handle_packet(seconds(1), &udp(remote, local, b"flow"));
+    it.handle_packet(seconds(1), &udp(at(other(false, 6), 9), local, b"socket"));
+    assert_eq!(text(&mut it, flow).unwrap().1, b"flow");
+    assert_eq!(text(&mut it, socket).unwrap().1, b"socket");
+}
