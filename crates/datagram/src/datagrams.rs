@@ -86,6 +86,11 @@ impl Datagrams {
         self.table.poll_flow()
     }
 
+    /// Returns whether [`Self::poll_flow`] has a flow.
+    pub fn has_flows(&self) -> bool {
+        self.table.has_offers()
+    }
+
     /// Reads the oldest datagram into `buf`; what does not fit is discarded. `None` if there is none, or the socket is gone.
     pub fn recv(&mut self, id: SocketId, buf: &mut [u8]) -> Option<Received> {
         let held = self.take_received(id)?;

@@ -109,6 +109,11 @@ impl Table {
         self.by_idle.first().copied()
     }
 
+    /// Returns whether there is a flow that the application does not know.
+    pub fn has_offers(&self) -> bool {
+        !self.offered.is_empty()
+    }
+
     /// Returns the oldest flow that the application does not know, which it does from now on.
     pub fn poll_flow(&mut self) -> Option<Flow> {
         let id = self.offered.pop_first()?;

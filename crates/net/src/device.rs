@@ -9,7 +9,7 @@ use tcp::{ChecksumState, DeviceCaps};
 pub struct Received {
     /// Bytes of the IP packet.
     pub len: usize,
-    /// Segment size of a super-segment; `None` for a plain packet.
+    /// Segment size of a super-segment, or of a train of datagrams; `None` for a plain packet.
     pub gso_size: Option<u16>,
     /// Whether the TCP checksum is to be verified.
     pub checksum: ChecksumState,

@@ -10,6 +10,8 @@ pub(crate) const NEEDS_CSUM: u8 = 1;
 const DATA_VALID: u8 = 2;
 /// Added to the type of a super-segment: its sender uses ECN.
 pub(crate) const GSO_ECN: u8 = 0x80;
+/// A train of UDP datagrams (virtio 1.2 §5.1.6, `VIRTIO_NET_HDR_GSO_UDP_L4`).
+pub(crate) const GSO_UDP_L4: u8 = 5;
 /// Offset of the checksum in a TCP header.
 const TCP_CHECKSUM_AT: u16 = 16;
 
@@ -17,7 +19,7 @@ const TCP_CHECKSUM_AT: u16 = 16;
 pub(crate) fn received(header: &[u8; VIRTIO_NET_HDR_LEN], len: usize) -> Received {
     let header = VirtioNetHdr::decode(header).expect("the length is the header's");
     let gso_size = match header.gso_type & !GSO_ECN {
-        VIRTIO_NET_HDR_GSO_TCPV4 | VIRTIO_NET_HDR_GSO_TCPV6 => Some(header.gso_size),
+        VIRTIO_NET_HDR_GSO_TCPV4 | VIRTIO_NET_HDR_GSO_TCPV6 | GSO_UDP_L4 => Some(header.gso_size),
         _ => None,
     };
     // A packet from this machine has no checksum yet; a forwarded one may have been verified on entry. No checksum covers a whole

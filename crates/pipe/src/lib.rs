@@ -9,9 +9,11 @@
 //!
 //! Both queues are bounded in packets and in bytes. A full one holds its sender back and drops nothing: [`Tunnel::try_send`] leaves in
 //! the batch what did not fit, and a stack that finds no room keeps its data. Buffers are pooled; each packet has room in front for a
-//! tunnel's headers. Packets that are not TCP's are handed up as they came.
+//! tunnel's headers. UDP, echo requests and fragments are handled
+//! beside the TCP ([`Runner::set_datagrams`]); every other packet is handed up as it came.
 #![forbid(unsafe_code)]
 
+mod beside;
 mod packet;
 mod queue;
 mod runner;

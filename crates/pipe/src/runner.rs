@@ -1,9 +1,10 @@
 //! The stack's end of a pipe: takes packets in, runs turns, puts packets out.
 
+use crate::beside::{Beside, Sorted};
 use crate::packet::{Batch, Buffers, Packet};
 use crate::queue::{Bounds, Direction, PipeCounters, Room, Shared};
 use base::Instant;
-use std::collections::VecDeque;
+use datagram::Datagrams;
 use std::task::{Context, Poll};
 use tcp::{Budget, Payload, RxFrame, Sent, Stack, StackCx, Timers, TxFrame, turn};
 use trace::Observer;
@@ -22,7 +23,7 @@ pub struct RunnerConfig {
     pub inbound: Bounds,
     /// Packets on their way to the tunnel.
     pub outbound: Bounds,
-    /// Packets that are not TCP's and wait to be taken ([`Runner::take_other`]); zero drops and counts all of them.
+    /// Packets that wait to be taken ([`Runner::take_other`]), because they are not handled here; zero drops and counts all of them.
     pub others: usize,
 }
 
@@ -49,16 +50,13 @@ pub struct Runner {
     spare: Buffers,
     /// Most large ones among them.
     large_max: usize,
-    others: VecDeque<Packet>,
-    others_max: usize,
+    beside: Beside,
     /// Everything that had come by this time was taken in.
     known_until: Instant,
     /// A later time, and how many of the packets that had come by then still wait.
     waiting: (Instant, usize),
     /// A timer is due, and is served once the tunnel has read its device.
     waits_for_device: bool,
-    /// Packets of the current turn that the stack cannot take, by index, and the reason.
-    rejected: Vec<(usize, Malformed)>,
 }
 
 impl Runner {
@@ -70,12 +68,10 @@ impl Runner {
             tx: Vec::new(),
             spare: Buffers::default(),
             large_max: BATCH.min(cfg.outbound.bytes / SUPER_SEGMENT + 1),
-            others: VecDeque::new(),
-            others_max: cfg.others,
+            beside: Beside::new(cfg.others),
             known_until: Instant::ZERO,
             waiting: (Instant::ZERO, 0),
             waits_for_device: false,
-            rejected: Vec::new(),
         }
     }
 
@@ -91,13 +87,16 @@ impl Runner {
     pub fn run<O: Observer>(&mut self, now: Instant, obs: &mut O) -> Next {
         self.waits_for_device = false;
         let room = self.take_in(now);
-        let budget = Budget { frames: BATCH, timers: Timers::BehindFrames { due_by: self.known_until } };
-        let Self { stack, rx, tx, spare, rejected, .. } = self;
-        let frames = rx.packets.iter().enumerate().filter_map(|(index, packet)| {
+        let Self { stack, rx, tx, spare, beside, .. } = self;
+        beside.sort(now, &mut rx.packets);
+        let mut sent_bytes = beside.send(now, &room, spare, tx);
+        let budget = Budget { frames: BATCH - tx.len(), timers: Timers::BehindFrames { due_by: self.known_until } };
+        let malformed = &mut beside.sorted.malformed;
+        let frames = rx.packets.iter().filter(|packet| !packet.bytes().is_empty()).filter_map(|packet| {
             let frame = as_frame(packet, now);
-            frame.map_err(|reason| rejected.push((index, reason))).ok()
+            *malformed += u64::from(frame.is_err());
+            frame.ok()
         });
-        let mut sent_bytes = 0;
         let mut send = |frame: TxFrame<'_>| {
             let len = frame.header.len() + frame.payload.len() as usize;
             if !room.has(len, tx.len(), sent_bytes) {
@@ -110,14 +109,35 @@ impl Runner {
             Sent::Accepted
         };
         let result = turn(stack, &mut StackCx::new(now, obs), frames, &mut send, budget);
-        let found_full = result.more_to_send && tx.len() < BATCH;
+        let waits_beside = self.beside.has_ready();
+        let found_full = (result.more_to_send || waits_beside) && tx.len() < BATCH;
         let (more_came, is_full) = self.put_out(found_full);
-        if more_came || result.more_to_send && !is_full {
+        if more_came || (result.more_to_send || waits_beside) && !is_full {
             return Next::Now;
         }
         // A timer that is due and was not served waits for what the device may hold.
         let is_overdue = result.next_deadline.is_some_and(|due| due <= now);
-        if is_overdue { self.ask() } else { Next::At(result.next_deadline) }
+        if is_overdue { self.ask() } else { Next::At(self.next_deadline()) }
+    }
+
+    /// Returns when the next timer is due. May be early, never late.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        [self.stack.next_deadline(), self.beside.next_deadline()].into_iter().flatten().min()
+    }
+
+    /// Returns whether a run would find something to send.
+    pub fn has_ready(&self) -> bool {
+        self.stack.has_ready() || self.beside.has_ready()
+    }
+
+    /// From now on UDP datagrams, echo requests and fragments are handled here; what is left goes to [`Self::take_other`].
+    pub fn set_datagrams(&mut self, datagrams: Datagrams) {
+        self.beside.datagrams = Some(Box::new(datagrams));
+    }
+
+    /// UDP, if there is any. Each call that sends is followed by a [`Self::run`].
+    pub fn datagrams(&mut self) -> Option<&mut Datagrams> {
+        self.beside.datagrams.as_deref_mut()
     }
 
     /// Asks the tunnel to read its device.
@@ -163,18 +183,12 @@ impl Runner {
     /// Moves what the turn has sent to the tunnel, and hands up what it did not take in. `found_full` says that the turn found no
     /// room. Returns whether more has come in, and whether the stack has to wait for room.
     fn put_out(&mut self, found_full: bool) -> (bool, bool) {
-        let Self { rx, tx, others, others_max, rejected, .. } = self;
+        let Self { tx, beside, .. } = self;
         self.shared.with(|state| {
-            for (index, reason) in rejected.drain(..) {
-                match reason {
-                    Malformed::NotTcp | Malformed::Fragment if others.len() < *others_max => {
-                        state.counters.others += 1;
-                        others.push_back(std::mem::replace(&mut rx.packets[index], Packet::without_buffer()));
-                    }
-                    Malformed::NotTcp | Malformed::Fragment => state.counters.others_dropped += 1,
-                    _ => state.counters.malformed += 1,
-                }
-            }
+            let Sorted { others, others_dropped, malformed } = std::mem::take(&mut beside.sorted);
+            state.counters.others += others;
+            state.counters.others_dropped += others_dropped;
+            state.counters.malformed += malformed;
             state.counters.outbound_full += u64::from(found_full);
             if state.tunnel_is_gone {
                 tx.drain(..).for_each(|packet| state.pool.put_back(packet));
@@ -191,7 +205,7 @@ impl Runner {
 
     /// Waits until a run is worthwhile before its deadline: the tunnel has sent packets, or has made room that the stack waits for.
     pub fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let has_ready = self.stack.has_ready();
+        let has_ready = self.has_ready();
         self.shared.with(|state| {
             let is_answered = self.waits_for_device && state.device_is_empty;
             if !state.inbound.is_empty() || has_ready && !state.runner_wants_room || is_answered {
@@ -209,12 +223,12 @@ impl Runner {
 
     /// Returns whether [`Self::take_other`] has a packet.
     pub fn has_others(&self) -> bool {
-        !self.others.is_empty()
+        self.beside.has_others()
     }
 
-    /// Returns the oldest packet that is not TCP's, as it came: another protocol, or a fragment.
+    /// Returns the oldest packet that is for the program, as it came: of a protocol, or to a destination, that is not handled here.
     pub fn take_other(&mut self) -> Option<Packet> {
-        self.others.pop_front()
+        self.beside.take_other()
     }
 
     /// Totals of the pipe.

@@ -5,11 +5,12 @@ use crate::driver::Driver;
 use crate::net::Net;
 use crate::shared::{Handle, Inner, Shared};
 use base::Rng;
+use datagram::{DatagramConfig, Datagrams, Strangers};
 use pipe::{Bounds, RunnerConfig, Tunnel};
 use std::fmt;
 use std::net::IpAddr;
 use tcp::config::GuardConfig;
-use tcp::{DeviceCaps, RequestConfig, Segmentation, StackConfig, TxChecksum, ValidConfig};
+use tcp::{Destinations, DeviceCaps, RequestConfig, Segmentation, StackConfig, TxChecksum, ValidConfig};
 
 /// Least MTU of IPv6 (RFC 8200 §5), and of a stack with IPv4 alone: what every host takes (RFC 791 §3.2).
 const LEAST_MTU: (u16, u16) = (1_280, 576);
@@ -33,9 +34,13 @@ pub struct StackBuilder {
     requests: Option<RequestConfig>,
     guards: GuardConfig,
     queues: RunnerConfig,
+    /// Changes to the defaults of UDP, or none of it.
+    datagrams: Option<Change>,
     clock: Option<Box<dyn Clock>>,
     seed: Option<u64>,
 }
+
+type Change = Box<dyn FnOnce(&mut DatagramConfig) + Send>;
 
 #[derive(Clone, Debug)]
 enum Profile {
@@ -78,6 +83,7 @@ impl Default for StackBuilder {
             requests: None,
             guards: GuardConfig::default(),
             queues: RunnerConfig { others: 64, ..RunnerConfig::default() },
+            datagrams: Some(Box::new(|_| {})),
             clock: None,
             seed: None,
         }
@@ -171,6 +177,21 @@ impl StackBuilder {
         self
     }
 
+    /// Changes the settings of UDP, echo replies and reassembly. Their defaults are those of [`DatagramConfig::new`]; a stack that stands
+    /// for any destination offers flows to anywhere.
+    #[must_use]
+    pub fn datagrams(mut self, change: impl FnOnce(&mut DatagramConfig) + Send + 'static) -> Self {
+        self.datagrams = Some(Box::new(change));
+        self
+    }
+
+    /// Leaves out UDP, echo replies and reassembly: their packets come as [`crate::Incoming::Other`].
+    #[must_use]
+    pub fn without_datagrams(mut self) -> Self {
+        self.datagrams = None;
+        self
+    }
+
     /// The clock, instead of [`SystemClock`].
     #[must_use]
     pub fn clock(mut self, clock: impl Clock) -> Self {
@@ -212,10 +233,20 @@ impl StackBuilder {
             }
         };
         let addresses = self.addresses.clone();
+        let any = self.requests.is_some_and(|requests| requests.destinations == Destinations::Any);
+        let datagrams = self.datagrams.map(|change| {
+            let mut cfg = DatagramConfig::new(addresses.clone(), self.device.mtu);
+            if any {
+                (cfg.destinations, cfg.strangers) = (datagram::Destinations::Any, Strangers::Offer);
+            }
+            change(&mut cfg);
+            Datagrams::new(cfg, rng.fork("datagrams"))
+        });
         let stack = StackConfig { addresses: self.addresses, device: self.device, isn_secret, guards: self.guards };
         let mut stack = tcp::Stack::new(stack, rng);
         stack.set_requests(self.requests);
-        let (runner, packets) = pipe::pipe(stack, self.queues);
+        let (mut runner, packets) = pipe::pipe(stack, self.queues);
+        datagrams.into_iter().for_each(|datagrams| runner.set_datagrams(datagrams));
         let clock = self.clock.unwrap_or_else(|| Box::new(SystemClock::default()));
         let shared = Shared::new(Inner::new(runner, clock, config, addresses, least));
         Ok((Net::new(Handle::new(&shared)), packets, Driver::new(shared)))

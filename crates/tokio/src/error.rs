@@ -1,5 +1,6 @@
 //! How a connection's end becomes an [`io::Error`]: of the kind that a kernel gives, with our reason as its source.
 
+use datagram::{BindError, SendError};
 use std::io;
 use tcp::{CloseReason, ConnectError, IcmpError, ListenError, ReadError, RequestError, WriteError};
 use wire::Unreachable;
@@ -81,6 +82,26 @@ pub(crate) fn of_request(error: RequestError) -> io::Error {
         RequestError::Gone => io::ErrorKind::TimedOut,
         RequestError::InUse => io::ErrorKind::AddrInUse,
         RequestError::NoMemory => io::ErrorKind::OutOfMemory,
+    };
+    io::Error::new(kind, error)
+}
+
+pub(crate) fn of_bind(error: BindError) -> io::Error {
+    let kind = match error {
+        BindError::InUse => io::ErrorKind::AddrInUse,
+        BindError::NotOwn | BindError::NoPorts => io::ErrorKind::AddrNotAvailable,
+        BindError::FlowsFull => io::ErrorKind::OutOfMemory,
+        BindError::BadPeer => io::ErrorKind::InvalidInput,
+    };
+    io::Error::new(kind, error)
+}
+
+pub(crate) fn of_send(error: SendError) -> io::Error {
+    let kind = match error {
+        SendError::Full => io::ErrorKind::WouldBlock,
+        SendError::TooLarge { .. } | SendError::BadDestination => io::ErrorKind::InvalidInput,
+        SendError::Gone => io::ErrorKind::TimedOut,
+        SendError::NoAddress => io::ErrorKind::AddrNotAvailable,
     };
     io::Error::new(kind, error)
 }

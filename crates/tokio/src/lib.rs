@@ -24,6 +24,8 @@ mod request;
 mod shared;
 mod stats;
 mod stream;
+mod udp;
+mod udp_waits;
 pub mod virtual_time;
 mod waits;
 
@@ -31,6 +33,9 @@ pub use base::{Duration, Instant};
 pub use builder::{BuildError, Stack, StackBuilder};
 pub use clock::{Clock, SystemClock, TokioClock};
 pub use connection::ShutdownEnds;
+pub use datagram::{
+    DatagramConfig, DatagramCounters, Echo, QueueConfig, ReassemblyConfig, Received, ReplyConfig, Strangers,
+};
 pub use driver::Driver;
 pub use error::{ConnectionEnded, DriverGone, close_reason};
 pub use halves::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
@@ -46,4 +51,5 @@ pub use tcp::{
     CloseReason, Config, ConfigError, Destinations, DeviceCaps, RequestConfig, Segmentation, State, TcpInfo,
     TxChecksum, ValidConfig,
 };
+pub use udp::{UdpFlow, UdpSocket};
 pub use wire::Unreachable;

@@ -6,6 +6,7 @@ use crate::request::TcpRequest;
 use crate::shared::{Handle, Inner, Stage};
 use crate::stats::{ConnectionInfo, Stats};
 use crate::stream::TcpStream;
+use crate::udp::{UdpFlow, UdpSocket};
 use crate::waits::keep_beside;
 use base::Duration;
 use std::future::poll_fn;
@@ -31,7 +32,9 @@ pub struct Net {
 pub enum Incoming {
     /// A request for a connection.
     Tcp(TcpRequest),
-    /// A packet that this stack has no use for, as it came: another protocol than TCP, or a fragment.
+    /// Datagrams from a peer that no socket has; only on a stack that stands for every destination.
+    Udp(UdpFlow),
+    /// A packet that this stack has no use for, as it came: of another protocol, or to another destination.
     Other(pipe::Packet),
 }
 
@@ -55,6 +58,9 @@ impl Net {
             if let Some((request, tuple)) = inner.runner.stack().poll_request() {
                 return Poll::Ready(Some(Next::Request(request, tuple)));
             }
+            if let Some(flow) = inner.runner.datagrams().and_then(datagram::Datagrams::poll_flow) {
+                return Poll::Ready(Some(Next::Flow(flow)));
+            }
             if let Some(packet) = inner.runner.take_other() {
                 return Poll::Ready(Some(Next::Other(packet)));
             }
@@ -67,6 +73,7 @@ impl Net {
         next.map(|next| {
             next.map(|next| match next {
                 Next::Request(request, tuple) => Incoming::Tcp(TcpRequest::new(self.handle.clone(), request, tuple)),
+                Next::Flow(flow) => Incoming::Udp(UdpFlow::new(self.handle.clone(), flow)),
                 Next::Other(packet) => Incoming::Other(packet),
             })
         })
@@ -153,6 +160,25 @@ impl Net {
         Ok(TcpListener::new(self.handle.clone(), address))
     }
 
+    /// Binds a UDP socket; port zero chooses one, and the unspecified address stands for all of the stack's addresses.
+    ///
+    /// # Errors
+    /// `AddrInUse`, `AddrNotAvailable` for an address that is not the stack's, `Unsupported` on a stack without UDP, `NotConnected` without
+    /// a driver.
+    pub fn udp_bind(&self, at: SocketAddr) -> io::Result<UdpSocket> {
+        self.handle.with(|inner| check_open(inner))?;
+        UdpSocket::bind(self.handle.clone(), at)
+    }
+
+    /// Begins to exchange datagrams with one peer, from an address of the stack; port zero chooses one.
+    ///
+    /// # Errors
+    /// As for [`Self::udp_bind`]; `InvalidInput` for a peer that is not a host, `OutOfMemory` if too many flows exist.
+    pub fn udp_connect(&self, local: SocketAddr, peer: SocketAddr) -> io::Result<UdpFlow> {
+        self.handle.with(|inner| check_open(inner))?;
+        UdpFlow::open(self.handle.clone(), local, peer)
+    }
+
     /// Returns the configuration of connections for which nothing else is chosen.
     pub fn config(&self) -> ValidConfig {
         self.handle.with(|inner| inner.config.clone())
@@ -176,6 +202,9 @@ impl Net {
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
             }
             inner.call(|stack, at| stack.set_mtu(at, mtu));
+            if let Some(datagrams) = inner.runner.datagrams() {
+                datagrams.set_mtu(mtu);
+            }
             Ok(())
         })
     }
@@ -230,6 +259,7 @@ impl Net {
 /// What came, without a handle.
 enum Next {
     Request(tcp::Request, tcp::FourTuple),
+    Flow(datagram::Flow),
     Other(pipe::Packet),
 }
 

@@ -3,6 +3,7 @@
 
 use crate::backlog::Backlogs;
 use crate::clock::Clock;
+use crate::udp_waits::UdpWaits;
 use crate::waits::{Waits, keep};
 use base::Instant;
 use pipe::{Next, Runner};
@@ -49,6 +50,7 @@ pub(crate) struct Inner {
     pub least_mtu: u16,
     pub waits: Waits,
     pub backlogs: Backlogs,
+    pub udp: UdpWaits,
     /// Wait for a request.
     pub askers: Vec<Waker>,
     /// Wait for the driver's end.
@@ -89,6 +91,7 @@ impl Inner {
             least_mtu,
             waits: Waits::default(),
             backlogs: Backlogs::default(),
+            udp: UdpWaits::default(),
             askers: Vec::new(),
             mourners: Vec::new(),
             stage: Stage::Open,
@@ -115,11 +118,10 @@ impl Inner {
     /// Returns the driver's task if the last call left it something to do.
     fn driver_to_wake(&mut self) -> Option<Waker> {
         self.driver.as_ref()?;
-        let stack = self.runner.stack();
         let is_due = self.nudged
-            || stack.has_ready() && !self.is_held
-            || stack.has_events()
-            || stack.next_deadline().is_some_and(|deadline| deadline < self.wakes_at);
+            || self.runner.has_ready() && !self.is_held
+            || self.runner.stack().has_events()
+            || self.runner.next_deadline().is_some_and(|deadline| deadline < self.wakes_at);
         if is_due { self.driver.take() } else { None }
     }
 
@@ -132,7 +134,7 @@ impl Inner {
     pub fn turn(&mut self, now: Instant, due: &mut Vec<Waker>) -> Next {
         self.nudged = false;
         let next = self.runner.run(now, &mut Off);
-        let Self { runner, waits, backlogs, askers, .. } = self;
+        let Self { runner, waits, backlogs, askers, udp, .. } = self;
         let stack = runner.stack();
         while let Some(event) = stack.poll_event() {
             match event {
@@ -144,10 +146,17 @@ impl Inner {
                 }
             }
         }
-        if stack.has_requests() || runner.has_others() {
+        let mut is_wanted = stack.has_requests();
+        if let Some(datagrams) = runner.datagrams() {
+            while let Some(event) = datagrams.poll_event() {
+                udp.on_event(event, due);
+            }
+            is_wanted |= datagrams.has_flows();
+        }
+        if is_wanted || runner.has_others() {
             due.append(askers);
         }
-        self.is_held = matches!(next, Next::At(_)) && self.runner.stack().has_ready();
+        self.is_held = matches!(next, Next::At(_)) && self.runner.has_ready();
         next
     }
 
@@ -169,7 +178,7 @@ impl Inner {
 
     /// Returns whether nothing waits to leave, or nothing can.
     pub fn is_quiet(&mut self) -> bool {
-        self.is_held || !self.runner.stack().has_ready()
+        self.is_held || !self.runner.has_ready()
     }
 
     /// Resets every connection.
@@ -187,6 +196,7 @@ impl Inner {
         self.stage = stage;
         self.waits.wake_all(due);
         self.backlogs.wake_all(due);
+        self.udp.wake_all(due);
         due.append(&mut self.askers);
         due.append(&mut self.mourners);
     }

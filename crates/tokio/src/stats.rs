@@ -1,6 +1,7 @@
 //! Numbers about a stack.
 
 use crate::shared::Inner;
+use datagram::DatagramCounters;
 use pipe::PipeCounters;
 use std::net::SocketAddr;
 use tcp::{Conn, Endpoint, GuardCounters, GuardedUsage, RequestCounters, StackCounters, State, TcpInfo};
@@ -13,6 +14,8 @@ pub struct Stats {
     pub stack: StackCounters,
     /// Packets through the pipe, and why some did not go through.
     pub pipe: PipeCounters,
+    /// Datagrams, echo requests and fragments; `None` on a stack without UDP.
+    pub datagrams: Option<DatagramCounters>,
     /// Requests for connections.
     pub requests: RequestCounters,
     /// What the memory budget has evicted and refused.
@@ -28,10 +31,12 @@ pub struct Stats {
 impl Stats {
     pub(crate) fn of(inner: &mut Inner) -> Self {
         let pipe = inner.runner.counters();
+        let datagrams = inner.runner.datagrams().map(|datagrams| *datagrams.counters());
         let stack = inner.runner.stack();
         Self {
             stack: *stack.counters(),
             pipe,
+            datagrams,
             requests: *stack.request_counters(),
             guards: *stack.guard_counters(),
             usage: stack.guarded_usage(),

@@ -92,12 +92,34 @@ pub fn emit(ip: &IpRepr, src_port: u16, dst_port: u16, payload: &[u8], out: &mut
         out.extend_from_slice(&field.to_be_bytes());
     }
     out.extend_from_slice(payload);
+    let checksum = checksum(out, &out[at..]);
+    out[at + CHECKSUM_AT..at + HEADER].copy_from_slice(&checksum.to_be_bytes());
+}
+
+/// Computes the checksum of a datagram whose sender left that to its device. Returns whether `packet` carries a whole datagram.
+pub fn complete(packet: &mut [u8]) -> bool {
+    let Ok(view) = IpView::read(packet) else { return false };
+    if view.carries() != Carries::Udp || view.fragment.is_some() {
+        return false;
+    }
+    let (at, carried) = (view.header().len(), view.payload().len());
+    let len = packet.get(at + 4..at + 6).map_or(0, |len| usize::from(u16::from_be_bytes([len[0], len[1]])));
+    if len < HEADER || len > carried {
+        return false;
+    }
+    packet[at + CHECKSUM_AT..at + HEADER].fill(0);
+    let checksum = checksum(packet, &packet[at..at + len]);
+    packet[at + CHECKSUM_AT..at + HEADER].copy_from_slice(&checksum.to_be_bytes());
+    true
+}
+
+/// The checksum to be written over `bytes` of `packet`, in which its field is zero.
+fn checksum(packet: &[u8], bytes: &[u8]) -> u16 {
     // Zero would mean that there is none: it is written as all ones (RFC 768), which is the same number.
-    let checksum = match !fold(sum(out, &out[at..])) {
+    match !fold(sum(packet, bytes)) {
         0 => 0xffff,
         checksum => checksum,
-    };
-    out[at + CHECKSUM_AT..at + HEADER].copy_from_slice(&checksum.to_be_bytes());
+    }
 }
 
 /// The sum over the datagram `bytes` and the pseudo-header, whose fields are the same in both versions: addresses, protocol, length.

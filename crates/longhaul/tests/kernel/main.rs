@@ -6,3 +6,4 @@ mod http;
 mod many;
 mod namespace;
 mod transparent;
+mod udp;

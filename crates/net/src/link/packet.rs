@@ -4,7 +4,7 @@
 //! virtio-net header (virtio 1.2 §5.1.6) with which it was read, and is written with it. Only super-segments are not packets;
 //! they are split when they are read, both TCP segments and trains of UDP datagrams.
 
-use crate::offload::{GSO_ECN, NEEDS_CSUM};
+use crate::offload::{GSO_ECN, GSO_UDP_L4, NEEDS_CSUM};
 use crate::pool::Pool;
 use netem::Packet;
 use tun_rs::{VIRTIO_NET_HDR_GSO_TCPV4, VIRTIO_NET_HDR_GSO_TCPV6, VIRTIO_NET_HDR_LEN, VirtioNetHdr};
@@ -12,8 +12,6 @@ use wire::{Parts, Transport};
 
 /// A plain packet (virtio 1.2 §5.1.6, `VIRTIO_NET_HDR_GSO_NONE`).
 const GSO_NONE: u8 = 0;
-/// A train of UDP datagrams (virtio 1.2 §5.1.6, `VIRTIO_NET_HDR_GSO_UDP_L4`).
-const GSO_UDP_L4: u8 = 5;
 /// Bytes of a UDP header (RFC 768).
 const UDP_HEADER: usize = 8;
 /// Bytes of a TCP header without options (RFC 9293 §3.1), and where its length is, in units of four.

@@ -104,6 +104,7 @@ impl Two {
     }
 
     /// Runs the server alone, and brings what it sends to the client's tunnel.
+    #[allow(dead_code, reason = "each test program uses a part of this module")]
     pub fn settle_server(&mut self) {
         while self.server.runner.run(self.now, &mut Off) == Next::Now {}
         carry(&mut self.server, &mut self.client, |_| false);

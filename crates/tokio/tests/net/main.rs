@@ -7,3 +7,4 @@ mod requests;
 mod runtime;
 mod streams;
 mod two;
+mod udp;
