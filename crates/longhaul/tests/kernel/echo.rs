@@ -119,7 +119,8 @@ fn a_stream_outlives_the_mtu_that_it_began_with() {
                 let mut buf = vec![0; 500_000];
                 let sent = vec![mtu as u8; buf.len()];
                 let (written, read) = tokio::join!(ours.write_all(&sent), kernel.read_exact(&mut buf));
-                (written.unwrap(), read.unwrap());
+                written.unwrap();
+                read.unwrap();
                 assert_eq!(buf, sent);
                 assert!(ours.info().unwrap().smss <= u32::from(mtu) - 40);
             }
