@@ -45,7 +45,7 @@ impl Bell {
 fn a_stream_arrives_whole(segmentation: Segmentation, cfg: RunnerConfig, loses: u64) {
     const BYTES: u64 = 2_000_000;
     let mut two = Two::new(segmentation, cfg);
-    let (client, server) = two.connect();
+    let (client, server) = two.connect(80);
     two.loses = loses;
     let (mut written, mut read, mut ended) = (0, 0, false);
     for _ in 0..200_000 {

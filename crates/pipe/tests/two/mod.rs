@@ -69,14 +69,14 @@ impl Two {
         }
     }
 
-    /// Opens a connection whose request the server accepts.
-    pub fn connect(&mut self) -> (Conn, Conn) {
+    /// Opens a connection to this port, whose request the server accepts.
+    pub fn connect(&mut self, port: u16) -> (Conn, Conn) {
         let (mut off, now) = (Off, self.now);
         let cx = &mut StackCx::new(now, &mut off);
-        let client = self.client.runner.stack().connect(cx, &config(), (SERVER, 80).into()).expect("connects");
+        let client = self.client.runner.stack().connect(cx, &config(), (SERVER, port).into()).expect("connects");
         self.settle();
         let (request, tuple) = self.server.runner.stack().poll_request().expect("a request");
-        assert_eq!((tuple.local, tuple.local_port), (SERVER, 80));
+        assert_eq!((tuple.local, tuple.local_port), (SERVER, port));
         let (mut off, now) = (Off, self.now);
         let cx = &mut StackCx::new(now, &mut off);
         let server = self.server.runner.stack().accept_request(cx, request, &config()).expect("accepted");

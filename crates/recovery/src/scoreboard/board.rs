@@ -1,6 +1,7 @@
 //! The board's public side: a flight while there is one, otherwise the position from which to continue.
 //!
-//! Most connections are idle: one whose flight was acknowledged releases all its memory.
+//! Most connections are idle: one whose flight was acknowledged leaves all its memory to the [`Delivered`] that learns so, which
+//! the owner keeps for the next flight or drops. Flights that drain each time then allocate nothing.
 
 use super::{Delivered, Flight, SegmentId, SentSegment};
 use crate::rate_sample::RateStamp;
@@ -40,6 +41,16 @@ impl Scoreboard {
         self.flight.get_or_insert_with(|| Box::new(Flight::new(next, nxt))).on_sent(range, tsval, stamp, now)
     }
 
+    /// Prepares an empty board for [`Self::on_sent`], which must follow at once: the flight uses the memory of the last one, if
+    /// `from` has it.
+    pub fn begin(&mut self, from: &mut Delivered) {
+        assert!(self.flight.is_none(), "a flight begins on an empty board");
+        if let Some(mut spare) = from.spare.take() {
+            spare.begin_again(Flight::new(self.next, self.nxt));
+            self.flight = Some(spare);
+        }
+    }
+
     /// Records a retransmission: the record is Outstanding and the newest in send order.
     pub fn on_retransmitted(&mut self, id: SegmentId, tsval: u32, stamp: RateStamp, now: Instant) {
         let flight = self.flight.as_mut().expect("only what is on the board can be retransmitted");
@@ -58,9 +69,10 @@ impl Scoreboard {
         let Some(flight) = &mut self.flight else { return };
         flight.apply(ack, blocks, out);
         if flight.ring.is_empty() {
+            flight.shrink(flight.base - self.next);
             (self.next, self.nxt) = (flight.base, flight.nxt);
             self.visited = self.visited.wrapping_add(flight.visited.get() as u32);
-            self.flight = None;
+            out.spare = self.flight.take();
         }
     }
 

@@ -35,6 +35,9 @@ use ranges::Ranges;
 use record::{NIL, Record, Rescue};
 use std::collections::{BinaryHeap, VecDeque};
 
+/// Room for records that is kept in any case, in records or segments: 24 KiB.
+const KEPT: usize = 256;
+
 /// Data that was sent and is not cumulatively acknowledged; at least one record.
 #[derive(Clone, Debug)]
 struct Flight {
@@ -74,7 +77,8 @@ pub struct NewestDelivered {
     pub stamp: RateStamp,
 }
 
-/// What one ACK delivered. The endpoint keeps one during a flight and lends it out, so that most ACKs allocate nothing.
+/// What one ACK delivered. The endpoint keeps one as long as the connection is active and lends it out, so that most ACKs
+/// allocate nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Delivered {
     /// Bytes the cumulative acknowledgement advanced by.
@@ -91,6 +95,8 @@ pub struct Delivered {
     pub largest: Bytes,
     /// Departure of the one sent last among those never retransmitted.
     newest_original: Option<Instant>,
+    /// The last flight, without a record: memory for the next one ([`Scoreboard::begin`]).
+    spare: Option<Box<Flight>>,
 }
 
 impl Delivered {
@@ -104,9 +110,17 @@ impl Delivered {
         self.newest.is_none_or(|newest| newest.xmit.at <= original).then(|| now.since(original))
     }
 
+    /// Frees most of the room for segments, if this ACK used little of it.
+    pub fn shrink(&mut self) {
+        if self.batch.capacity() > KEPT.max(16 * self.batch.len()) {
+            self.batch.shrink_to(KEPT.max(4 * self.batch.len()));
+        }
+    }
+
     /// Bytes behind this on the heap.
     pub fn heap_size(&self) -> usize {
-        self.batch.capacity() * size_of::<SentSegment>()
+        let spare = self.spare.as_deref().map_or(0, |spare| size_of::<Flight>() + spare.heap_size());
+        self.batch.capacity() * size_of::<SentSegment>() + spare
     }
 
     fn clear(&mut self) {
@@ -138,6 +152,26 @@ impl Flight {
             high_rxt: nxt,
             rescue: Rescue::Unset,
             visited: Cell::new(0),
+        }
+    }
+
+    /// Becomes `begin`, which has no record, and keeps the allocated memory.
+    fn begin_again(&mut self, begin: Self) {
+        let old = core::mem::replace(self, begin);
+        (self.ring, self.lost_queue, self.lost_log) = (old.ring, old.lost_queue, old.lost_log);
+        self.lost_queue.clear();
+        self.lost_log.clear();
+    }
+
+    /// Frees most of the room, if the flight that has ended used little of it: `records` in its whole life.
+    #[inline]
+    fn shrink(&mut self, records: u64) {
+        let used = usize::try_from(records).unwrap_or(usize::MAX);
+        if self.ring.capacity() > KEPT.max(used.saturating_mul(16)) {
+            self.ring.shrink_to(KEPT.max(4 * used));
+        }
+        if self.lost_queue.capacity().max(self.lost_log.capacity()) > KEPT {
+            (self.lost_queue, self.lost_log) = (BinaryHeap::new(), Vec::new());
         }
     }
 

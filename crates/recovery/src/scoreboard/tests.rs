@@ -70,6 +70,29 @@ fn a_board_gives_its_memory_back_and_goes_on_where_the_flight_ended() {
 }
 
 #[test]
+fn flights_of_one_size_use_the_same_memory_and_small_ones_shrink_it() {
+    let (mut board, mut out) = (Scoreboard::new(SeqNum(0)), Delivered::default());
+    let mut drain = |segments: u32| {
+        board.begin(&mut out);
+        for _ in 0..segments {
+            send(&mut board, 100, 0);
+        }
+        let during = board.heap_size();
+        board.mark_lost(board.first().unwrap().id);
+        board.apply(board.nxt(), &[], &mut out);
+        out.shrink();
+        assert!(board.is_empty() && board.lost_log().is_empty());
+        assert_eq!(board.heap_size(), 0);
+        (during, out.heap_size())
+    };
+    let (large, kept) = drain(1_000);
+    assert!(kept >= large);
+    assert_eq!(drain(1_000).0, drain(1_000).0);
+    let small = super::KEPT * (size_of::<Record>() + size_of::<SentSegment>()) + 1_024;
+    assert!(drain(10).1 <= small && small < large);
+}
+
+#[test]
 fn an_ack_inside_the_front_record_trims_it() {
     let mut board = ten();
     let out = apply(&mut board, 150, &[]);

@@ -70,7 +70,7 @@ impl Endpoint {
         emit_probe_answer(cx, probe);
         // 6 and 7
         self.detect_on_ack(cx, seg, duplicate, probe, &delivered, &mut progress);
-        self.snd.rec.delivered = Some(delivered).filter(|_| !self.snd.rec.board.is_empty());
+        self.snd.keep_delivered(delivered, progress.acked > 0);
         // 8
         let extent = self.stats.reordering_extent();
         if let Some(note) = self.snd.inform_controller(&self.cfg, cx.now, extent, &progress) {

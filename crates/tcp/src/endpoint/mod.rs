@@ -365,7 +365,8 @@ impl Endpoint {
 
     /// Returns the memory of unsent and unacknowledged data, in bytes.
     pub(crate) fn send_memory(&self) -> usize {
-        self.snd.buffer.memory() + self.snd.rec.board.heap_size()
+        let kept = self.snd.rec.delivered.as_deref().map_or(0, |kept| kept.heap_size());
+        self.snd.buffer.memory() + self.snd.rec.board.heap_size() + kept
     }
 
     /// Returns the bytes that were written and not yet acknowledged.

@@ -5,28 +5,15 @@
 //! places only missing bytes, so the first copy of a byte stays, and reports with [`ReceiveBuffer::commit`] what became
 //! readable.
 //!
-//! Bytes lie in pages of the stream. Pages with readable bytes form a queue; pages with only out-of-order bytes are in a tree, so
-//! an out-of-order byte costs at most a page, however far from the others it is. A page moves from the tree to the queue when the
-//! bytes before it have arrived: no byte is copied more than once before it is read. A page is filled from its front, and only a
-//! gap before an out-of-order byte is zeroed: clearing whole pages would cost more than copying the arriving bytes.
+//! Bytes lie in pages of the stream ([`super::pages`]); a buffer without bytes has none.
 //!
 //! A direction carries bytes or the position-coded pattern ([`crate::pattern`]); the reader or the first payload decides,
 //! whichever comes first, and the other kind is then compared or generated as needed, so that each kind of sender works with each
 //! kind of reader. Memory grows with arriving data, and the window limits it.
 
+use super::pages::{PAGE, PagePool, Pages};
 use crate::pattern::{Payload, fill_pattern, pattern_mismatches};
 use base::Bytes;
-use core::fmt;
-use std::collections::{BTreeMap, VecDeque};
-
-/// Bytes of a page. Larger ones make a buffer cheaper to fill; but one byte far from the others pins as much, and a packet may
-/// have to zero it.
-const PAGE: usize = 2_048;
-/// Capacity of the page queue that is kept even if there are few pages.
-const KEPT: usize = 64;
-
-/// The bytes of a page up to the last one that arrived. Allocated in full, so that it never moves.
-type Page = Vec<u8>;
 
 /// Received bytes, or in pattern mode their count.
 #[derive(Clone, Debug)]
@@ -39,34 +26,16 @@ pub(crate) struct ReceiveBuffer {
     mismatches: u32,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 enum Content {
     /// Nothing has arrived or been read yet.
     Unset,
+    /// Bytes, of which none are held.
+    Empty,
     /// Boxed because most connections are idle, and many never carry bytes.
     Bytes(Box<Pages>),
     /// Every byte is checked on arrival and dropped.
     Pattern,
-}
-
-/// Received bytes. The `n`th page holds the stream's bytes from `n` times [`PAGE`] on.
-#[derive(Clone, Default)]
-struct Pages {
-    /// Pages with readable bytes; the reader is in the first one. The last one may hold out-of-order bytes behind them.
-    ready: VecDeque<Page>,
-    /// Pages with only out-of-order bytes, by their number.
-    aside: BTreeMap<u64, Page>,
-}
-
-impl fmt::Debug for Content {
-    /// Prints the amount of data instead of megabytes of content.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unset => f.write_str("Unset"),
-            Self::Bytes(bytes) => write!(f, "Bytes({} + {} pages)", bytes.ready.len(), bytes.aside.len()),
-            Self::Pattern => f.write_str("Pattern"),
-        }
-    }
 }
 
 impl ReceiveBuffer {
@@ -132,7 +101,7 @@ impl ReceiveBuffer {
                 self.content = Content::Pattern;
                 self.place(ahead, stream_offset, payload);
             }
-            (Content::Unset, Payload::Bytes(_)) => {
+            (Content::Unset | Content::Empty, _) => {
                 self.content = Content::Bytes(Box::default());
                 self.place(ahead, stream_offset, payload);
             }
@@ -158,7 +127,7 @@ impl ReceiveBuffer {
     /// Releases the pages of out-of-order bytes, because none are left.
     pub fn release_pages(&mut self) {
         if let Content::Bytes(bytes) = &mut self.content {
-            bytes.aside.clear();
+            bytes.clear_aside();
         }
     }
 
@@ -166,10 +135,7 @@ impl ReceiveBuffer {
     pub fn release_pages_behind(&mut self, ahead: Bytes) {
         let end = self.consumed + self.readable() + u64::from(ahead);
         if let Content::Bytes(bytes) = &mut self.content {
-            let kept = end.div_ceil(PAGE as u64);
-            while let Some(last) = bytes.aside.last_entry().filter(|last| *last.key() >= kept) {
-                last.remove();
-            }
+            bytes.clear_behind(end);
         }
     }
 
@@ -178,8 +144,7 @@ impl ReceiveBuffer {
         if self.readable == 0
             && let Content::Bytes(bytes) = &mut self.content
         {
-            bytes.ready.clear();
-            bytes.aside.clear();
+            bytes.clear();
         }
     }
 
@@ -187,8 +152,32 @@ impl ReceiveBuffer {
     pub fn clear(&mut self) {
         self.consumed += self.readable();
         self.readable = 0;
-        if let Content::Bytes(_) = self.content {
+        if let Content::Empty | Content::Bytes(_) = self.content {
             self.content = Content::Unset;
+        }
+    }
+
+    /// Lends the pages of `pool` to a buffer of bytes, until [`Self::take_back`]; they hold the `arriving` bytes, too.
+    #[inline]
+    pub fn lend(&mut self, pool: &mut PagePool, arriving: bool) {
+        if let Content::Unset | Content::Empty = self.content
+            && arriving
+        {
+            self.content = Content::Bytes(pool.take());
+        }
+        if let Content::Bytes(bytes) = &mut self.content {
+            bytes.lend(pool);
+        }
+    }
+
+    /// Takes lent pages back, with those that became free. A buffer that holds none then holds nothing.
+    #[inline]
+    pub fn take_back(&mut self, pool: &mut PagePool) {
+        if let Content::Bytes(bytes) = &mut self.content
+            && bytes.take_back(pool)
+            && let Content::Bytes(empty) = core::mem::replace(&mut self.content, Content::Empty)
+        {
+            pool.put(empty);
         }
     }
 
@@ -196,8 +185,8 @@ impl ReceiveBuffer {
     #[inline]
     pub fn memory(&self) -> usize {
         match &self.content {
-            Content::Bytes(bytes) => (bytes.ready.len() + bytes.aside.len()) * PAGE,
-            Content::Unset | Content::Pattern => 0,
+            Content::Bytes(bytes) => bytes.count() * PAGE,
+            Content::Unset | Content::Empty | Content::Pattern => 0,
         }
     }
 
@@ -205,9 +194,9 @@ impl ReceiveBuffer {
     pub fn read(&mut self, out: &mut [u8]) -> usize {
         let taken = self.peek(out);
         match &mut self.content {
-            Content::Unset => self.content = Content::Bytes(Box::default()),
+            Content::Unset => self.content = Content::Empty,
             Content::Bytes(bytes) => bytes.take(self.consumed, taken as u64),
-            Content::Pattern => {}
+            Content::Empty | Content::Pattern => {}
         }
         self.consume(taken as Bytes);
         taken
@@ -223,7 +212,7 @@ impl ReceiveBuffer {
         let len = out.len().min(usize::try_from(self.readable().saturating_sub(behind)).unwrap_or(usize::MAX));
         let (from, out) = (self.consumed + behind, &mut out[..len]);
         match &self.content {
-            Content::Unset => {}
+            Content::Unset | Content::Empty => {}
             Content::Bytes(bytes) => {
                 let mut left = out;
                 for part in bytes.parts(self.consumed, from, len) {
@@ -262,7 +251,7 @@ impl ReceiveBuffer {
                 }
                 bytes.take(self.consumed, u64::from(taken));
             }
-            Content::Pattern => {}
+            Content::Empty | Content::Pattern => {}
         }
         self.consume(taken);
         u64::from(taken)
@@ -271,95 +260,6 @@ impl ReceiveBuffer {
     fn consume(&mut self, taken: Bytes) {
         self.readable -= taken;
         self.consumed += u64::from(taken);
-    }
-}
-
-/// Returns the number of the page that holds the stream's byte at `offset`.
-const fn page_of(offset: u64) -> u64 {
-    offset / PAGE as u64
-}
-
-fn new_page() -> Page {
-    Vec::with_capacity(PAGE)
-}
-
-/// Copies `bytes` into a page, `inside` bytes from its front.
-#[inline]
-fn put(page: &mut Page, inside: usize, bytes: &[u8]) {
-    if page.len() < inside {
-        page.resize(inside, 0);
-    }
-    let over = (page.len() - inside).min(bytes.len());
-    page[inside..inside + over].copy_from_slice(&bytes[..over]);
-    page.extend_from_slice(&bytes[over..]);
-}
-
-impl Pages {
-    /// Extends the queue to `end` of the stream, while the reader is at `consumed`.
-    #[inline]
-    fn make_ready(&mut self, consumed: u64, end: u64) {
-        while page_of(consumed) + (self.ready.len() as u64) < end.div_ceil(PAGE as u64) {
-            let number = page_of(consumed) + self.ready.len() as u64;
-            let page = if self.aside.is_empty() { None } else { self.aside.remove(&number) };
-            self.ready.push_back(page.unwrap_or_else(new_page));
-        }
-    }
-
-    /// Puts a payload into its pages. Pages beyond the queue stay in the tree.
-    #[inline]
-    fn write(&mut self, consumed: u64, stream_offset: u64, payload: Payload<'_>) {
-        let mut done = 0;
-        while done < payload.len() as usize {
-            let at = stream_offset + done as u64;
-            let inside = (at % PAGE as u64) as usize;
-            let len = (PAGE - inside).min(payload.len() as usize - done);
-            let page = match self.ready.get_mut((page_of(at) - page_of(consumed)) as usize) {
-                Some(page) => page,
-                None => self.aside.entry(page_of(at)).or_insert_with(new_page),
-            };
-            match payload {
-                Payload::Bytes(bytes) => put(page, inside, &bytes[done..done + len]),
-                Payload::Pattern { offset, .. } => {
-                    page.resize(page.len().max(inside + len), 0);
-                    fill_pattern(offset + done as u64, &mut page[inside..inside + len]);
-                }
-            }
-            done += len;
-        }
-    }
-
-    /// Moves pages before `end` of the stream from the tree to the queue.
-    ///
-    /// # Panics
-    /// When a page of it is missing.
-    #[inline]
-    fn fetch(&mut self, consumed: u64, end: u64) {
-        while page_of(consumed) + (self.ready.len() as u64) < end.div_ceil(PAGE as u64) {
-            let number = page_of(consumed) + self.ready.len() as u64;
-            let page = self.aside.remove(&number);
-            self.ready.push_back(page.unwrap_or_else(|| panic!("page {number} is readable but was never placed")));
-        }
-    }
-
-    /// Returns the `len` bytes from `from` on, which are in the queue, page by page.
-    fn parts(&self, consumed: u64, from: u64, len: usize) -> impl Iterator<Item = &[u8]> {
-        let first = (page_of(from) - page_of(consumed)) as usize;
-        let mut inside = (from % PAGE as u64) as usize;
-        let mut left = len;
-        self.ready.iter().skip(first).map_while(move |page| {
-            let part = page.get(inside..(inside + left).min(PAGE)).filter(|part| !part.is_empty())?;
-            (inside, left) = (0, left - part.len());
-            Some(part)
-        })
-    }
-
-    /// Moves the reader from `consumed` by `len` bytes, and frees the pages behind it.
-    fn take(&mut self, consumed: u64, len: u64) {
-        let passed = (page_of(consumed + len) - page_of(consumed)) as usize;
-        self.ready.drain(..passed);
-        if self.ready.capacity() > KEPT && self.ready.len() < self.ready.capacity() / 4 {
-            self.ready.shrink_to(self.ready.len() * 2);
-        }
     }
 }
 
@@ -483,11 +383,11 @@ mod tests {
         let data = stream(0, 3 * PAGE);
         buffer.place(PAGE as Bytes, PAGE as u64, Payload::Bytes(&data[PAGE..]));
         let Content::Bytes(bytes) = &buffer.content else { panic!("bytes were placed") };
-        let before = core::ptr::from_ref(&bytes.aside[&2][0]);
+        let before = core::ptr::from_ref(&bytes.page(2)[0]);
         buffer.place(0, 0, Payload::Bytes(&data[..PAGE]));
         buffer.commit(3 * PAGE as Bytes);
         let Content::Bytes(bytes) = &buffer.content else { panic!("bytes were placed") };
-        assert!(core::ptr::eq(before, &bytes.ready[2][0]) && bytes.aside.is_empty());
+        assert!(core::ptr::eq(before, &bytes.page(2)[0]) && bytes.count() == 3);
         let mut out = vec![0; 3 * PAGE];
         assert_eq!((buffer.peek_behind(5, &mut out[..PAGE]), &out[..PAGE]), (PAGE, &data[5..5 + PAGE]));
         assert_eq!((buffer.read(&mut out), out), (3 * PAGE, data));

@@ -8,6 +8,7 @@ mod assembler;
 mod autotune;
 mod buffer;
 mod memory;
+mod pages;
 mod sack_gen;
 mod window;
 
@@ -19,5 +20,6 @@ pub(crate) use assembler::{Arrival, Assembler, BLOCK_BYTES};
 pub(crate) use autotune::{AutoTune, Lent};
 pub(crate) use buffer::ReceiveBuffer;
 pub(crate) use memory::Memory;
+pub(crate) use pages::PagePool;
 pub(crate) use sack_gen::sack_blocks;
 pub(crate) use window::ReceiveWindow;

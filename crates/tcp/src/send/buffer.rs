@@ -8,8 +8,10 @@ use base::Bytes;
 use core::fmt;
 use std::collections::VecDeque;
 
-/// An empty buffer keeps at most this capacity, so that a connection that once sent much is small again when idle.
-const KEPT: usize = 4096;
+/// An empty buffer keeps at most this capacity for the next write, ...
+const KEPT: usize = 256 << 10;
+/// ... this much if that does not follow soon ([`SendBuffer::shrink_if_empty`]), and later none.
+const KEPT_IDLE: usize = 4_096;
 
 /// Bytes waiting to be sent or acknowledged.
 #[derive(Clone, Debug)]
@@ -167,6 +169,22 @@ impl SendBuffer {
         match &self.content {
             Content::Bytes(bytes) => bytes.capacity(),
             Content::Unset | Content::Pattern(_) => 0,
+        }
+    }
+    /// Frees the memory of a buffer that holds nothing, if it is much.
+    pub fn shrink_if_empty(&mut self) {
+        self.release_beyond(KEPT_IDLE);
+    }
+    /// Frees the memory of a buffer that holds nothing.
+    pub fn release_if_empty(&mut self) {
+        self.release_beyond(0);
+    }
+    fn release_beyond(&mut self, kept: usize) {
+        if let Content::Bytes(bytes) = &mut self.content
+            && bytes.is_empty()
+            && bytes.capacity() > kept
+        {
+            **bytes = VecDeque::new();
         }
     }
     /// Drops every byte.

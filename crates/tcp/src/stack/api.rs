@@ -204,8 +204,15 @@ impl Stack {
         conn: Conn,
         buf: &mut [u8],
     ) -> Result<Read, ReadError> {
-        self.with(cx, conn, |endpoint, ecx| endpoint.read(ecx, |rcv, cfg| rcv.read(cfg, buf)))
-            .unwrap_or(Err(ReadError::NoConnection))
+        let mut pages = core::mem::take(&mut self.pages);
+        let read = self.with(cx, conn, |endpoint, ecx| {
+            endpoint.receiver().lend(&mut pages, false);
+            let read = endpoint.read(ecx, |rcv, cfg| rcv.read(cfg, buf));
+            endpoint.receiver().take_back(&mut pages);
+            read
+        });
+        self.pages = pages;
+        read.unwrap_or(Err(ReadError::NoConnection))
     }
 
     /// Like [`Self::read`], but checks up to `max` bytes against the pattern instead of moving them.

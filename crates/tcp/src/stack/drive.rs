@@ -1,9 +1,10 @@
 //! The driver's side of a stack: frames in, timers, frames out. Only [`crate::turn`] calls it.
 
 use super::api::is_unicast;
+use super::checksums::{checksum_holds, checksum_state, fill_checksum};
 use super::listener::{Listener, is_syn};
 use super::slots::Admission;
-use super::{Held, HeldPayload, Reply, Stack, TxChecksum, reset};
+use super::{Held, HeldPayload, Reply, Stack, reset};
 use crate::cx::{Cx, StackCx};
 use crate::endpoint::{FourTuple, Segment, State, Then};
 use crate::event::{Disposition, DropReason};
@@ -83,7 +84,15 @@ impl Stack {
         slot.endpoint.receiver().set_memory_full(memory_full);
         let mut cx = Cx::new(at, &mut slot.rng, slot.conn.id, obs);
         let embryonic = matches!(slot.endpoint.state(), State::SynSent | State::SynReceived);
+        let lends = matches!(segment.payload, Payload::Bytes(bytes) if !bytes.is_empty());
+        if lends {
+            slot.endpoint.receiver().lend(&mut self.pages, true);
+        }
         let disposition = slot.endpoint.handle_segment(&mut cx, segment);
+        if lends {
+            slot.endpoint.receiver().take_back(&mut self.pages);
+            self.pages.on_used(at);
+        }
         let changed = slot.has_changed();
         if disposition == Disposition::Dropped(DropReason::Closed) && slot.endpoint.state() == State::Closed {
             // It has ended but still exists: the segment belongs to no connection.
@@ -160,6 +169,7 @@ impl Stack {
         }
         self.after_call(index);
         self.await_release(index);
+        self.note_kept(index, at);
     }
 
     /// Transmits one burst per ready endpoint in turn. Returns whether more data waits.
@@ -171,6 +181,9 @@ impl Stack {
     ) -> bool {
         let mut left = budget.frames;
         self.expire_requests(cx.now);
+        if self.keepers.front().is_some_and(|(until, _)| *until <= cx.now) {
+            self.release_kept(cx.now);
+        }
         if !self.transmit_held(tx) {
             return true;
         }
@@ -351,41 +364,6 @@ fn ends_handshake(repr: &TcpRepr) -> bool {
 
 /// Frames that one endpoint may send before the next one's turn.
 const BURST: usize = 64;
-
-//= specs/rfc9293.md#segments
-//# A segment with a wrong checksum is dropped in silence.
-fn checksum_holds(frame: &RxFrame<'_>) -> bool {
-    match frame.payload {
-        Payload::Bytes(bytes) => checksum::verify(&frame.header, bytes),
-        // A described payload has no bytes that could be corrupted.
-        Payload::Pattern { .. } => true,
-    }
-}
-
-fn checksum_state(policy: TxChecksum) -> ChecksumState {
-    match policy {
-        TxChecksum::Compute => ChecksumState::InHeader,
-        TxChecksum::Device => ChecksumState::Device,
-        TxChecksum::Unneeded => ChecksumState::Unneeded,
-    }
-}
-
-//= specs/rfc9293.md#segments
-//# Every segment leaves with the checksum over pseudo-header, header and payload.
-#[inline]
-fn fill_checksum(policy: TxChecksum, header: &mut [u8], payload: Payload<'_>) -> ChecksumState {
-    match (policy, payload) {
-        (TxChecksum::Compute, Payload::Bytes(bytes)) => checksum::fill(header, bytes),
-        (TxChecksum::Device, _) => checksum::fill_partial(header, payload.len()),
-        (TxChecksum::Compute, Payload::Pattern { offset, len }) => {
-            let mut bytes = vec![0; len as usize];
-            crate::pattern::fill_pattern(offset, &mut bytes);
-            checksum::fill(header, &bytes);
-        }
-        (TxChecksum::Unneeded, _) => {}
-    }
-    checksum_state(policy)
-}
 
 fn hold(frame: &TxFrame<'_>) -> Held {
     let mut header = [0; wire::MAX_HEADER];

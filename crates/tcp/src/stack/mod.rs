@@ -4,6 +4,7 @@
 
 mod api;
 mod budget;
+mod checksums;
 mod cookie_jar;
 mod cookies;
 mod drive;
@@ -35,6 +36,7 @@ pub use slots::Conn;
 use crate::config::GuardConfig;
 use crate::endpoint::TxBuf;
 use crate::event::ConnEvent;
+use crate::recv::PagePool;
 use base::{Instant, Rng};
 use budget::Budget;
 use cookie_jar::CookieJar;
@@ -235,6 +237,8 @@ pub struct Stack {
     deadlines: DeadlineHeap,
     /// Endpoints that may have something to transmit, in order of arrival.
     ready: VecDeque<u32>,
+    /// Endpoints that keep memory for their next flight, and until when at least.
+    keepers: VecDeque<(Instant, u32)>,
     /// Endpoints with events, in order of arrival.
     eventful: VecDeque<u32>,
     /// What answers segments without a connection.
@@ -242,6 +246,8 @@ pub struct Stack {
     /// Until when the allowance for resets is used up.
     resets_until: Instant,
     budget: Budget,
+    /// Empty pages for received bytes.
+    pages: PagePool,
     guarded: GuardCounters,
     held: Option<Held>,
     /// The device rejects packets.
@@ -268,6 +274,7 @@ impl Stack {
             device: cfg.device,
             guards: cfg.guards,
             budget: Budget::new(&cfg.guards),
+            pages: PagePool::new(cfg.guards.memory_max / PAGES_PART),
             guarded: GuardCounters::default(),
             resets_until: Instant::ZERO,
             cookies: CookieJar::new(cfg.isn_secret),
@@ -280,6 +287,7 @@ impl Stack {
             requests: Requests::default(),
             deadlines: DeadlineHeap::default(),
             ready: VecDeque::new(),
+            keepers: VecDeque::new(),
             eventful: VecDeque::new(),
             replies: VecDeque::new(),
             held: None,
@@ -291,6 +299,9 @@ impl Stack {
         }
     }
 }
+
+/// The pool of empty pages is at most this part of the memory budget, beside which it is: eight mebibytes by default.
+const PAGES_PART: u64 = 32;
 
 /// Maximum steps between the local ports of successive connections: RFC 6056 §3.3.5 proposes this number.
 const PORT_STEPS_MAX: u64 = 500;

@@ -7,8 +7,11 @@ use super::{Conn, Reply, Stack};
 use crate::config::GuardConfig;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
-use base::{Bytes, Instant, Rng};
+use base::{Bytes, Duration, Instant, Rng};
 use trace::{ConnId, Observer};
+
+/// How long a connection without a flight keeps memory for the next one.
+const QUIET: Duration = Duration::from_secs(1);
 
 impl Slot {
     /// Memory that counts against the budget, in bytes, and the role in which the connection can be evicted.
@@ -96,9 +99,36 @@ impl Stack {
         }
     }
 
+    /// Notes that a connection keeps memory for its next flight. Every flight has a timer, whose entry in the deadline heap comes up,
+    /// so none is missed; and no timer is set for this alone: the memory is freed by the next turn after [`QUIET`].
+    pub(super) fn note_kept(&mut self, index: u32, now: Instant) {
+        self.pages.shrink_if_idle(now);
+        if let Some(slot) = self.slots.at(index)
+            && !slot.keeps
+            && slot.endpoint.sender().keeps_memory()
+        {
+            slot.keeps = true;
+            self.keepers.push_back((now + QUIET, index));
+        }
+    }
+
+    /// Frees what is kept for the next flight where none has come.
+    #[cold]
+    pub(super) fn release_kept(&mut self, now: Instant) {
+        self.pages.shrink_if_idle(now);
+        while let Some((_, index)) = self.keepers.pop_front_if(|(until, _)| *until <= now) {
+            let Some(slot) = self.slots.at(index) else { continue };
+            slot.keeps = slot.endpoint.sender().release_kept(now, QUIET);
+            if slot.keeps {
+                self.keepers.push_back((now + QUIET, index));
+            }
+        }
+    }
+
     /// Evicts the oldest holders until every limit holds, or nothing is left to evict.
     #[cold]
     pub(super) fn relieve<O: Observer>(&mut self, now: Instant, obs: &mut O) {
+        self.pages.release();
         while self.budget.count(Expendable::TimeWait) > self.guards.time_wait_max as usize {
             self.evict_oldest(Expendable::TimeWait, now, obs);
         }

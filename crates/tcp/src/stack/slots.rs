@@ -54,6 +54,8 @@ pub(super) struct Slot {
     pub ready: bool,
     /// It is on the event list.
     pub has_events: bool,
+    /// It is on the list of those that keep memory for their next flight.
+    pub keeps: bool,
     /// The time of its entry in the timer heap; `Instant::MAX` without one.
     pub scheduled: Instant,
     /// The application has released it.
@@ -120,6 +122,7 @@ impl Slots {
             admission,
             ready: false,
             has_events: false,
+            keeps: false,
             scheduled: Instant::MAX,
             released: false,
             release_until: Instant::MAX,

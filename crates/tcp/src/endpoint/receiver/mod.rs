@@ -15,7 +15,7 @@ pub(super) use opening::FirstSizes;
 
 use crate::config::{GuardConfig, ValidConfig, WindowRounding};
 use crate::recv::{
-    AckConfig, AckPolicy, Assembler, AutoTune, BLOCK_BYTES, Memory, ReceiveBuffer, ReceiveWindow, sack_blocks,
+    AckConfig, AckPolicy, Assembler, AutoTune, BLOCK_BYTES, Memory, PagePool, ReceiveBuffer, ReceiveWindow, sack_blocks,
 };
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use pending_ack::PendingAck;
@@ -235,6 +235,18 @@ impl Receiver {
             self.fin = self.fin.filter(|fin| fin.before(left));
         }
         self.discard_frames_behind(ahead);
+    }
+
+    /// Lends the stack's pages to the buffer, until [`Self::take_back`]; they hold the `arriving` bytes, too.
+    #[inline]
+    pub fn lend(&mut self, pool: &mut PagePool, arriving: bool) {
+        self.buffer.lend(pool, arriving);
+    }
+
+    /// Takes lent pages back, with those that became free.
+    #[inline]
+    pub fn take_back(&mut self, pool: &mut PagePool) {
+        self.buffer.take_back(pool);
     }
 
     /// Frees every buffer: no more data is delivered.

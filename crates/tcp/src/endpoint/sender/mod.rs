@@ -33,10 +33,10 @@ pub use source::{Boundary, Source};
 use crate::config::SegmenterConfig; // variant: chunks
 use crate::config::{Config, CorkConfig, NagleConfig, SendConfig, ValidConfig, WindowProbe};
 use crate::send::{CwndUsage, Pacer, SendBuffer};
-use base::{Instant, SeqNum};
+use base::{Duration, Instant, SeqNum};
 use cc::CongestionControl;
 use chunks::Chunked; // variant: chunks
-use recovery::Scoreboard;
+use recovery::{Delivered, Scoreboard};
 use recovery_side::RecoverySide;
 use space::SendSpace;
 
@@ -123,6 +123,39 @@ impl Sender {
             self.look_again(send, urgent);
         }
         self.buffer.writer_waits() && self.wake_writer(cfg)
+    }
+
+    /// Keeps the list of delivered segments for the next ACK of the flight. If this ACK `ended` a flight, the next one uses its
+    /// memory, until [`Self::release_kept`].
+    #[inline]
+    pub fn keep_delivered(&mut self, mut delivered: Box<Delivered>, ended: bool) {
+        if self.rec.board.is_empty() {
+            if !ended {
+                return;
+            }
+            delivered.shrink();
+        }
+        self.rec.delivered = Some(delivered);
+    }
+
+    /// Returns whether memory is kept for the next flight; frees it as far as it would be much.
+    pub fn keeps_memory(&mut self) -> bool {
+        self.buffer.shrink_if_empty();
+        self.rec.board.is_empty() && self.rec.delivered.is_some()
+    }
+
+    /// Frees the memory that is kept for the next flight, unless there has been one in the last `quiet` time. Returns whether it is
+    /// still kept.
+    pub fn release_kept(&mut self, now: Instant, quiet: Duration) -> bool {
+        if !self.rec.board.is_empty() || self.rec.delivered.is_none() {
+            return false;
+        }
+        let keeps = now < self.rec.rto_base() + quiet;
+        if !keeps {
+            self.rec.delivered = None;
+            self.buffer.release_if_empty();
+        }
+        keeps
     }
 
     /// Frees every buffer: no more data is sent.

@@ -20,7 +20,7 @@ impl Sender {
             if idle > self.rec.rto.current().duration() {
                 self.cc.on_idle_restart(idle);
             }
-            self.rec.restart_rto(now);
+            self.begin_flight(now);
         }
         self.space.on_sent(range.end);
         self.cover(start + len);
@@ -44,11 +44,19 @@ impl Sender {
         range
     }
 
+    /// Begins a flight, whose first segment is recorded at once.
+    fn begin_flight(&mut self, now: Instant) {
+        self.rec.restart_rto(now);
+        if let Some(last) = &mut self.rec.delivered {
+            self.rec.board.begin(last);
+        }
+    }
+
     /// Records `len` bytes of new data in one segment larger than any known to arrive. Returns their sequence numbers.
     pub fn on_mtu_probe(&mut self, now: Instant, tsval: u32, len: Bytes) -> SeqRange {
         let range = SeqRange::new(self.space.nxt(), self.space.nxt() + len);
         if self.rec.board.is_empty() {
-            self.rec.restart_rto(now);
+            self.begin_flight(now);
         }
         self.space.on_sent(range.end);
         self.cover(range.end);
