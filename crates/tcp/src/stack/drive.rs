@@ -3,7 +3,7 @@
 use super::api::is_unicast;
 use super::checksums::{checksum_holds, checksum_state, fill_checksum};
 use super::listener::{Listener, is_syn};
-use super::slots::Admission;
+use super::slots::{Admission, Slot};
 use super::{Held, HeldPayload, Reply, Stack, reset};
 use crate::cx::{Cx, StackCx};
 use crate::endpoint::{FourTuple, Segment, State, Then};
@@ -11,6 +11,7 @@ use crate::event::{Disposition, DropReason};
 use crate::pattern::Payload;
 use crate::turn::{Budget, ChecksumState, RxFrame, Sent, TxFrame};
 use base::{Bytes, Instant};
+use std::collections::VecDeque;
 use trace::Observer;
 use wire::{Flags, IcmpKind, IpRepr, TcpRepr, checksum};
 
@@ -108,8 +109,7 @@ impl Stack {
             // RFC 9293 §3.10.7.3 and §3.10.7.4, fifth: an acknowledgement of what was never sent.
             self.refuse(at, ip, &segment.repr, segment.payload.len());
         }
-        self.mark_ready(index);
-        self.after_call(index);
+        self.after_call_and(index, mark_ready);
         if changed {
             self.recount(index);
         }
@@ -202,10 +202,8 @@ impl Stack {
             self.ready.pop_front();
             if more {
                 self.ready.push_back(index);
-            } else if let Some(slot) = self.slots.at(index) {
-                slot.ready = false;
             }
-            self.after_call(index);
+            self.after_call_and(index, |slot, _| slot.ready = more);
             if self.held.is_some() {
                 return true;
             }
@@ -299,18 +297,21 @@ impl Stack {
     /// Puts an endpoint on the ready list.
     #[inline]
     pub(super) fn mark_ready(&mut self, index: u32) {
-        if let Some(slot) = self.slots.at(index)
-            && !slot.ready
-        {
-            slot.ready = true;
-            self.ready.push_back(index);
+        if let Some(slot) = self.slots.at(index) {
+            mark_ready(slot, &mut self.ready);
         }
     }
 
     /// Updates an endpoint's events and deadline after any change.
-    #[inline]
     pub(super) fn after_call(&mut self, index: u32) {
+        self.after_call_and(index, |_, _| ());
+    }
+
+    /// The same, after a `first` step with the slot and the ready list: one search for the slot less.
+    #[inline(always)]
+    fn after_call_and(&mut self, index: u32, first: impl FnOnce(&mut Slot, &mut VecDeque<u32>)) {
         let Some(slot) = self.slots.at(index) else { return };
+        first(slot, &mut self.ready);
         if !slot.has_events && slot.endpoint.has_events() {
             slot.has_events = true;
             self.eventful.push_back(index);
@@ -354,6 +355,15 @@ impl Stack {
         self.deadlines.remove(index);
         self.slots.remove(index);
         self.budget.forget(index, share, self.slots.len());
+    }
+}
+
+/// Puts an endpoint on the ready list, unless it is there.
+#[inline]
+fn mark_ready(slot: &mut Slot, ready: &mut VecDeque<u32>) {
+    if !slot.ready {
+        slot.ready = true;
+        ready.push_back(slot.conn.slot);
     }
 }
 
