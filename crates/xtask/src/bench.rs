@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: instruction counts, by callgrind under gungraun, and the proof that events cost nothing while no
-//! observer watches.
+//! `cargo xtask bench`: instruction counts, by callgrind under gungraun, and the proofs that events cost nothing while no observer
+//! watches, and that a packet costs little more beside many idle connections than beside few.
 //!
 //! The proof is a pair: the same transfer unobserved, built once normally and once with `--cfg longhaul_unwatched`, under which
 //! neither `Cx::emit` nor the code that leads to events has a body. Both halves are built in the profile `pair`, because
@@ -28,9 +28,10 @@ pub struct Bench {
 }
 
 /// All of them. The last word of a benchmark's name says how many of what it takes, as in `segments_1000`.
-pub const BENCHES: [Bench; 3] = [
+pub const BENCHES: [Bench; 4] = [
     Bench { package: "longhaul-wire", name: "segment", file: "crates/wire/benches/segment.rs" },
     TRANSFER,
+    Bench { package: "longhaul-tcp", name: "crowd", file: "crates/tcp/benches/crowd.rs" },
     Bench { package: "longhaul-trace-io", name: "files", file: "crates/trace-io/benches/files.rs" },
 ];
 const TRANSFER: Bench = Bench { package: "longhaul-sim", name: "transfer", file: "crates/sim/benches/transfer.rs" };
@@ -71,6 +72,7 @@ pub fn run() -> Outcome {
         command.args(PAIR).env("RUSTFLAGS", flags).env("CARGO_TARGET_DIR", target);
     })?;
     print!("{}", table(&all));
+    compare_crowd(found(&all, "beside_few")?, found(&all, "beside_many")?)?;
     compare(half(&watched)?, half(&unwatched)?)
 }
 
@@ -107,8 +109,12 @@ fn count(line: &str) -> Result<Count, Failure> {
 }
 
 fn half(counts: &[Count]) -> Result<u64, Failure> {
-    let found = counts.iter().find(|count| count.name == HALF);
-    found.map(|count| count.instructions).ok_or_else(|| Failure::Failed(format!("benchmark `{HALF}` was not run")))
+    found(counts, HALF)
+}
+
+fn found(counts: &[Count], name: &str) -> Result<u64, Failure> {
+    let found = counts.iter().find(|count| count.name == name);
+    found.map(|count| count.instructions).ok_or_else(|| Failure::Failed(format!("benchmark `{name}` was not run")))
 }
 
 fn table(counts: &[Count]) -> String {
@@ -116,6 +122,17 @@ fn table(counts: &[Count]) -> String {
         format!("{name:<14} {instructions:>12} instructions {:>8} per {what}\n", instructions / of)
     };
     counts.iter().map(line).collect()
+}
+
+/// A packet must cost less than twice as much beside 100,000 idle connections as beside 10.
+fn compare_crowd(few: u64, many: u64) -> Outcome {
+    let percent = many * 100 / few;
+    let text = format!("{many} instructions beside 100,000 idle connections, {few} beside 10: {percent} %");
+    if percent < 200 {
+        println!("crowd          {text}");
+        return Ok(());
+    }
+    Err(Failure::Failed(text))
 }
 
 fn compare(watched: u64, unwatched: u64) -> Outcome {
@@ -153,6 +170,12 @@ mod tests {
             assert!(count(&line).unwrap_err().text().contains(&line), "{line}");
         }
         assert!(half(&[count(LINE).unwrap()]).unwrap_err().text().contains("`unobserved` was not run"));
+    }
+
+    #[test]
+    fn a_crowd_may_cost_less_than_twice_as_much() {
+        assert_eq!(compare_crowd(100, 199), Ok(()));
+        assert!(compare_crowd(100, 200).is_err());
     }
 
     #[test]
