@@ -1,4 +1,4 @@
-//! What connections cost that nobody uses: memory, by a counting allocator, and no work.
+//! What connections cost that no application uses: memory, by a counting allocator, and no work.
 
 #[path = "../../sim/tests/counting/mod.rs"]
 mod counting;

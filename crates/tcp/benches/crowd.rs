@@ -53,7 +53,9 @@ impl World {
         let now = Instant::from_nanos(1_000_000_000);
         let mut world = Self { stack, now, header: [0; MAX_HEADER], answered: SeqNum(0), active: Vec::new() };
         let first = world.open(0);
-        (1..=count).for_each(|number| drop(world.open(number)));
+        for number in 1..=count {
+            world.open(number);
+        }
         let last = world.open(count + 1);
         world.active = vec![first, last];
         // Entries of handshake timers come up.
