@@ -9,7 +9,7 @@ use datagram::{DatagramConfig, Datagrams, Strangers};
 use pipe::{Bounds, RunnerConfig, Tunnel};
 use std::fmt;
 use std::net::IpAddr;
-use tcp::config::GuardConfig;
+use tcp::config::{GuardConfig, WrittenData};
 use tcp::{Destinations, DeviceCaps, RequestConfig, Segmentation, StackConfig, TxChecksum, ValidConfig};
 
 /// Least MTU of IPv6 (RFC 8200 §5), and of a stack with IPv4 alone: what every host takes (RFC 791 §3.2).
@@ -156,10 +156,16 @@ impl StackBuilder {
         self
     }
 
-    /// Memory for received data, handshakes, orphans and replies together, in bytes. Windows shrink from half of it on.
+    /// Memory for everything that the stack holds, in bytes: received and written data, connections (2 KiB each), handshakes, orphans,
+    /// replies, and the queues of packets, which get an eighth of it and a mebibyte each at most. Windows and writes shrink as it is
+    /// used up.
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
-        self.guards.memory_max = bytes;
+        // Two queues, and as much again in buffers that wait for their next packet.
+        let queue = (bytes / 32).min(1 << 20);
+        (self.queues.inbound.bytes, self.queues.outbound.bytes) = (queue as usize, queue as usize);
+        self.guards.memory_max = bytes - 4 * queue;
+        self.guards.written = WrittenData::Counted;
         self
     }
 

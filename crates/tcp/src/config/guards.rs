@@ -17,6 +17,8 @@ pub struct GuardConfig {
     pub clock_resolution: Duration,
     /// Memory for received data, pending handshakes, TIME-WAIT, orphans and queued replies together, in bytes.
     pub memory_max: u64,
+    /// Whether data that the application has written counts against that, too.
+    pub written: WrittenData,
     /// Blocks of out-of-order data that one connection keeps; a profile may set fewer with `receive.reassembly_max`.
     pub blocks_max: u32,
     /// Maximum number of connections in TIME-WAIT. When one more enters, the oldest one ends.
@@ -33,6 +35,16 @@ pub struct GuardConfig {
     pub resets_per_second: u32,
 }
 
+/// How data that the application has written and the peer has not acknowledged counts against the memory budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WrittenData {
+    /// It does not: an application limits its own connections, each of which has its send buffer.
+    Apart,
+    /// It counts, and writes are cut short as the budget is used up: to an equal share of what is free, as windows are. A connection
+    /// with nothing unacknowledged may always write 1,024 bytes.
+    Counted,
+}
+
 impl Default for GuardConfig {
     /// Sized for a host with some gigabytes of memory: the budget is 256 MiB.
     ///
@@ -43,6 +55,7 @@ impl Default for GuardConfig {
             cookies: SynCookies::WhenFull,
             clock_resolution: Duration::from_nanos(1),
             memory_max: 256 << 20,
+            written: WrittenData::Apart,
             blocks_max: 32_768,
             time_wait_max: 16_384,
             orphans_max: 4_096,

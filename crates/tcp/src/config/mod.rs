@@ -19,7 +19,7 @@ pub use crate::recv::{AckConfig, AckTimer, DrsConfig, QuickAgain, ReceiveWindowC
 pub use ecn::{EcnConfig, EcnNegotiation, EcnResponse, EcnSynAgain, MarkBeta};
 pub use fastopen::{FastOpenClient, FastOpenConfig, FastOpenServer};
 pub use guard::{ChallengeConfig, MissingTimestamps, UnsentAck};
-pub use guards::GuardConfig;
+pub use guards::{GuardConfig, WrittenData};
 pub use handshake::{DeferAccept, HandshakeConfig, SynAckAnswer, SynCookies, SynData, SynFin, WrongAck};
 pub use lifetime::{CountedFrom, Farewell, KeepAliveConfig, RetryConfig, RetryLimit};
 pub use path::{AnnouncedMss, Discovery, IcmpConfig, IpConfig, MtuProbing, OpeningErrors, PathMtuConfig, UnsaidMtu};

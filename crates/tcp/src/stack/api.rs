@@ -1,14 +1,13 @@
 //! The application's side of a stack.
 
 use super::slots::{Admission, Label, Slot};
-use super::{Conn, ConnectError, LocalEnd, PORT_STEPS_MAX, Stack, StackCounters, StackEvent};
+use super::{Conn, ConnectError, LocalEnd, PORT_STEPS_MAX, Stack, StackEvent};
 use crate::config::ValidConfig;
 use crate::cx::{Cx, StackCx};
 use crate::endpoint::{Boundary, Endpoint, FourTuple, Source, State};
 use crate::event::{Read, ReadError, UrgentError, WriteError};
-use crate::info::{Details, TcpInfo};
 use crate::recv::AckPace;
-use base::Instant;
+use base::{Bytes, Instant};
 use core::net::{IpAddr, SocketAddr};
 use core::ops::RangeInclusive;
 use trace::{ConnId, Observer};
@@ -138,8 +137,20 @@ impl Stack {
         source: Source<'_>,
         boundary: Boundary,
     ) -> Result<u64, WriteError> {
-        let written = self.with(cx, conn, |endpoint, ecx| endpoint.write_with(ecx, source, boundary));
+        let curb = self.budget.counts_written().then(|| self.budget.write_max(self.unacknowledged(conn)) as u64);
+        let written = self.with(cx, conn, |endpoint, ecx| match curb.filter(|most| *most < source.len()) {
+            None => endpoint.write_with(ecx, source, boundary),
+            Some(most) => {
+                let taken = endpoint.write_with(ecx, source.up_to(most), Boundary::None);
+                endpoint.sender().expect_writer();
+                taken
+            }
+        });
         written.unwrap_or(Err(WriteError::NoConnection))
+    }
+
+    fn unacknowledged(&self, conn: Conn) -> Bytes {
+        self.endpoint(conn).map_or(0, Endpoint::unacknowledged)
     }
 
     /// Returns whether writing is worthwhile; otherwise a `Writable` event follows once it is.
@@ -295,7 +306,7 @@ impl Stack {
         let mut ecx = Cx::new(cx.now, &mut slot.rng, slot.conn.id, cx.obs);
         let result = call(&mut slot.endpoint, &mut ecx);
         let wants = slot.endpoint.wants_to_send();
-        let changed = slot.has_changed();
+        let changed = slot.has_changed(self.budget.counts_written());
         if wants {
             self.mark_ready(conn.slot);
         }
@@ -348,42 +359,6 @@ impl Stack {
     pub fn next_deadline(&self) -> Option<Instant> {
         let timer = self.deadlines.peek().map_or(Instant::MAX, |(at, _)| at);
         Some(timer.min(self.requests.expiry())).filter(|at| *at != Instant::MAX)
-    }
-
-    /// A snapshot of a connection.
-    pub fn info(&self, conn: Conn) -> Option<TcpInfo> {
-        self.slots.get(conn).map(|slot| slot.endpoint.info())
-    }
-
-    /// Returns the full report of a connection at `now`.
-    pub fn details(&self, conn: Conn, now: Instant) -> Option<Details> {
-        self.slots.get(conn).map(|slot| slot.endpoint.details(now))
-    }
-
-    /// A connection's endpoint, for checkers.
-    #[inline]
-    pub fn endpoint(&self, conn: Conn) -> Option<&Endpoint> {
-        self.slots.get(conn).map(|slot| &slot.endpoint)
-    }
-
-    /// Totals of the stack.
-    pub fn counters(&self) -> &StackCounters {
-        &self.counters
-    }
-
-    /// Returns a connection's configuration.
-    pub fn config(&self, conn: Conn) -> Option<&ValidConfig> {
-        self.endpoint(conn).map(Endpoint::config)
-    }
-
-    /// Returns all connections, in no particular order.
-    pub fn iter(&self) -> impl Iterator<Item = (Conn, &Endpoint)> {
-        self.slots.iter().map(|slot| (slot.conn, &slot.endpoint))
-    }
-
-    /// Returns the number of connections in any state.
-    pub fn connections(&self) -> usize {
-        self.slots.len()
     }
 }
 

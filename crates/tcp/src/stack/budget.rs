@@ -16,7 +16,7 @@
 //!
 //! Connections that an application uses are never ended.
 
-use crate::config::GuardConfig;
+use crate::config::{GuardConfig, WrittenData};
 use base::Bytes;
 use std::collections::BTreeMap;
 
@@ -24,6 +24,10 @@ use std::collections::BTreeMap;
 pub(super) const CONNECTION_BYTES: u64 = 2_048;
 /// Minimum window offered while a multiple of it is free, in bytes.
 const WINDOW_LEAST: u64 = 16_384;
+/// Bytes that a connection with nothing unacknowledged may always write.
+const WRITE_LEAST: u64 = 1_024;
+/// The part of the free memory that one write may take while memory is not short.
+const WRITE_PART: u64 = 16;
 /// Memory of a queued reply, in bytes.
 pub(super) const REPLY_BYTES: u64 = 256;
 /// Memory of an undecided request and its places in the lookups, in bytes; a test compares it with the types.
@@ -81,6 +85,8 @@ pub(super) struct Budget {
     window_max: Bytes,
     /// A limit is exceeded: [`Stack::relieve`] has work to do.
     exceeded: bool,
+    /// Written data counts.
+    counts_written: bool,
 }
 
 impl Budget {
@@ -93,7 +99,27 @@ impl Budget {
             tickets: 0,
             window_max: Bytes::MAX,
             exceeded: false,
+            counts_written: guards.written == WrittenData::Counted,
         }
+    }
+
+    /// Returns whether data that applications have written counts.
+    #[inline]
+    pub fn counts_written(&self) -> bool {
+        self.counts_written
+    }
+
+    /// Returns whether windows are bounded because memory is short.
+    pub fn is_pressed(&self) -> bool {
+        self.window_max != Bytes::MAX
+    }
+
+    /// Returns how many bytes a connection may write that has `queued` already.
+    pub fn write_max(&self, queued: Bytes) -> usize {
+        let free = self.max.saturating_sub(self.used);
+        let share = if self.is_pressed() { u64::from(self.window_max) } else { free / WRITE_PART };
+        let queued = if self.is_pressed() { u64::from(queued) } else { 0 };
+        share.max(WRITE_LEAST).saturating_sub(queued) as usize
     }
 
     /// Returns the largest window that a connection may be offered now, in bytes.

@@ -94,7 +94,7 @@ impl Stack {
             slot.endpoint.receiver().take_back(&mut self.pages);
             self.pages.on_used(at);
         }
-        let changed = slot.has_changed();
+        let changed = slot.has_changed(self.budget.counts_written());
         if disposition == Disposition::Dropped(DropReason::Closed) && slot.endpoint.state() == State::Closed {
             // It has ended but still exists: the segment belongs to no connection.
             let tuple = slot.endpoint.tuple();

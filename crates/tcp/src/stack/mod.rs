@@ -11,6 +11,7 @@ mod drive;
 mod fast_connect;
 mod fastopen;
 mod icmp;
+mod inspect;
 mod isn;
 mod listen;
 mod listener;

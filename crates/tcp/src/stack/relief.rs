@@ -16,15 +16,15 @@ const QUIET: Duration = Duration::from_secs(1);
 impl Slot {
     /// Memory that counts against the budget, in bytes, and the role in which the connection can be evicted.
     #[inline]
-    fn weigh(&self) -> (usize, Option<Expendable>) {
-        let received = self.endpoint.received_memory();
+    fn weigh(&self, counts_written: bool) -> (usize, Option<Expendable>) {
+        let kept = self.kept_for_application(counts_written);
         match (self.released, self.admission) {
-            (false, Admission::Embryonic(_)) => return (received, Some(Expendable::Embryonic)),
-            (false, _) => return (received, None),
+            (false, Admission::Embryonic(_)) => return (kept, Some(Expendable::Embryonic)),
+            (false, _) => return (kept, None),
             (true, _) => {}
         }
-        // Written data is the application's responsibility until the application has gone.
-        let held = received + self.endpoint.send_memory();
+        // Otherwise written data is the application's responsibility until the application has gone.
+        let held = self.kept_for_application(true);
         match self.endpoint.state() {
             State::Closed => (held, None),
             State::TimeWait => (held, Some(Expendable::TimeWait)),
@@ -38,8 +38,15 @@ impl Slot {
     /// Returns whether a segment or a call may have changed the budget's input. Roles change when a connection is released, after
     /// which this is always true, and when its admission changes, which is counted separately.
     #[inline]
-    pub(super) fn has_changed(&self) -> bool {
-        self.released || self.endpoint.received_memory() != self.share.held
+    pub(super) fn has_changed(&self, counts_written: bool) -> bool {
+        self.released || self.kept_for_application(counts_written) != self.share.held
+    }
+
+    /// Memory of data, in bytes: of what was received, and of what was written if that counts.
+    #[inline]
+    fn kept_for_application(&self, counts_written: bool) -> usize {
+        let written = if counts_written { self.endpoint.send_memory() } else { 0 };
+        self.endpoint.received_memory() + written
     }
 
     /// Frees every buffer of a connection that neither sends nor delivers any more data.
@@ -53,12 +60,16 @@ impl Stack {
     /// Updates what a connection holds after a change.
     pub(super) fn recount(&mut self, index: u32) {
         let connections = self.slots.len();
+        let counts_written = self.budget.counts_written();
         let Some(slot) = self.slots.at(index) else { return };
-        let (mut held, role) = slot.weigh();
+        if counts_written && self.budget.is_pressed() {
+            slot.endpoint.sender().release_if_empty();
+        }
+        let (mut held, role) = slot.weigh(counts_written);
         let before = slot.share.role;
         if role == Some(Expendable::TimeWait) && before != role {
             slot.compact();
-            (held, _) = slot.weigh();
+            (held, _) = slot.weigh(counts_written);
         }
         if !role.is_some_and(Expendable::is_orphan) {
             slot.release_until = Instant::MAX;
@@ -121,6 +132,9 @@ impl Stack {
             slot.keeps = slot.endpoint.sender().release_kept(now, QUIET);
             if slot.keeps {
                 self.keepers.push_back((now + QUIET, index));
+            }
+            if self.budget.counts_written() {
+                self.recount(index);
             }
         }
     }

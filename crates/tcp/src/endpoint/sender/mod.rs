@@ -158,6 +158,16 @@ impl Sender {
         keeps
     }
 
+    /// Frees the buffer's memory if it holds nothing.
+    pub fn release_if_empty(&mut self) {
+        self.buffer.release_if_empty();
+    }
+
+    /// Notes that the writer was cut short, and waits for room.
+    pub fn expect_writer(&mut self) {
+        self.buffer.set_writer_waits(true);
+    }
+
     /// Frees every buffer: no more data is sent.
     pub fn compact(&mut self) {
         self.drop_bytes();

@@ -25,6 +25,14 @@ pub enum Source<'a> {
 }
 
 impl Source<'_> {
+    /// Returns the first `most` bytes, or all if there are fewer.
+    pub(crate) fn up_to(self, most: u64) -> Self {
+        match self {
+            Self::Bytes(bytes) => Self::Bytes(&bytes[..bytes.len().min(usize::try_from(most).unwrap_or(usize::MAX))]),
+            Self::Pattern(len) => Self::Pattern(len.min(most)),
+        }
+    }
+
     /// Returns the number of bytes.
     pub fn len(&self) -> u64 {
         match self {
