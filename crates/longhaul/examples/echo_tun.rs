@@ -1,7 +1,7 @@
 //! Echoes whatever comes to port 7 of 10.7.0.1, over a TUN device. As root: `cargo run --release --example echo_tun`, and in another
 //! terminal `nc 10.7.0.1 7`.
 
-use longhaul::tun::{Device, Offload, Tun, TunConfig};
+use longhaul::tun::{Offload, Tun, TunConfig};
 use std::error::Error;
 
 #[tokio::main(flavor = "current_thread")]

@@ -3,7 +3,7 @@
 
 use axum::Router;
 use axum::routing::get;
-use longhaul::tun::{Cidr, Device, Offload, Tun, TunConfig};
+use longhaul::tun::{Cidr, Offload, Tun, TunConfig};
 use longhaul::{TcpListener, TcpStream};
 use std::error::Error;
 use std::net::SocketAddr;

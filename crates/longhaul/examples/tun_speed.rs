@@ -1,7 +1,7 @@
 //! How fast one connection with the kernel is over a TUN device, in a network namespace of its own, as root:
 //! `cargo run --release -p longhaul --example tun_speed -- [tx|rx] [on|off] [GB]`. Prints Gbit/s and the user time of our side's thread.
 
-use longhaul::tun::{Device, Offload, Tun, TunConfig};
+use longhaul::tun::{Offload, Tun, TunConfig};
 use std::io::{Read, Write};
 use std::time::Instant;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -28,6 +28,17 @@ pub mod tun;
 #[cfg(feature = "tokio")]
 pub use longhaul_tokio::*;
 
+/// The guide's pages, whose programs are compiled.
+#[cfg(all(doctest, feature = "tun", target_os = "linux"))]
+mod guide {
+    #[doc = include_str!("../../../docs/guide/library.md")]
+    mod library {}
+    #[doc = include_str!("../../../docs/guide/from-smoltcp.md")]
+    mod from_smoltcp {}
+    #[doc = include_str!("../../../docs/guide/from-ipstack.md")]
+    mod from_ipstack {}
+}
+
 /// The core without tokio: the stack, its packet pipe and its profiles. The caller brings the time and moves the packets.
 pub mod sans_io {
     pub use base;

@@ -1,10 +1,10 @@
 //! A TUN device under a stack: super-segments and checksums both ways, one packet a system call.
 
-pub use net::{Cidr, Device, Offload, Tun, TunConfig, TunError};
+pub use net::{Cidr, Offload, Tun, TunConfig, TunError};
 
 use longhaul_tokio::device::watch;
 use longhaul_tokio::{Batch, Closed, Packet, Packets};
-use net::Frame;
+use net::{Device, Frame};
 use std::future::poll_fn;
 use std::io;
 use std::os::fd::OwnedFd;

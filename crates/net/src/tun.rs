@@ -153,6 +153,15 @@ impl Tun {
         Ok(Self { device, mtu, offload, queue })
     }
 
+    /// Returns what the device can do, for the stack behind it.
+    pub fn caps(&self) -> DeviceCaps {
+        let (checksum, segmentation) = match self.offload {
+            Offload::On => (TxChecksum::Device, Segmentation::Tso { max_bytes: TSO_MAX_BYTES }),
+            Offload::Off => (TxChecksum::Compute, Segmentation::Off),
+        };
+        DeviceCaps { mtu: self.mtu, checksum, segmentation }
+    }
+
     /// Reads a frame in the driver's format, including the header.
     pub(crate) fn read_frame(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.device.recv(buf)
@@ -222,11 +231,7 @@ const QUEUE: u32 = 10_000;
 
 impl Device for Tun {
     fn caps(&self) -> DeviceCaps {
-        let (checksum, segmentation) = match self.offload {
-            Offload::On => (TxChecksum::Device, Segmentation::Tso { max_bytes: TSO_MAX_BYTES }),
-            Offload::Off => (TxChecksum::Compute, Segmentation::Off),
-        };
-        DeviceCaps { mtu: self.mtu, checksum, segmentation }
+        self.caps()
     }
 
     fn queue(&self) -> usize {

@@ -2,6 +2,7 @@
 //! tests fail without them and say so.
 
 mod echo;
+mod examples;
 mod http;
 mod many;
 mod namespace;

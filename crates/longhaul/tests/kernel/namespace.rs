@@ -1,6 +1,6 @@
 //! A thread in a network namespace of its own: our stack behind a TUN device, the kernel's sockets in front of it.
 
-use longhaul::tun::{Cidr, Device, Offload, Tun, TunConfig};
+use longhaul::tun::{Cidr, Offload, Tun, TunConfig};
 use longhaul::{Net, Stack, StackBuilder};
 use nix::sched::{CloneFlags, unshare};
 use std::net::{IpAddr, SocketAddr};
@@ -57,10 +57,15 @@ pub fn with_stack<F: Future<Output = ()>>(
             }
         });
     };
+    in_namespace(inside);
+}
+
+/// Runs a test in a thread with a namespace of its own, which the programs and threads that it starts share.
+pub fn in_namespace(test: impl FnOnce() + Send + 'static) {
     let thread = std::thread::spawn(move || {
         unshare(CloneFlags::CLONE_NEWNET).expect("a network namespace of its own needs CAP_SYS_ADMIN: run as root");
         command("ip link set lo up");
-        inside();
+        test();
     });
     if let Err(panic) = thread.join() {
         std::panic::resume_unwind(panic);
