@@ -7,15 +7,18 @@
 mod ab;
 mod analyze;
 mod backend;
+mod device;
 mod experiments;
 mod failure;
 mod fidelity;
 mod headlines;
+mod host;
 mod interruption;
 mod link;
 mod observe;
 mod output;
 mod profiles;
+mod proxy;
 mod replay;
 mod run;
 mod send;
@@ -58,6 +61,8 @@ enum Command {
     Profiles(crate::profiles::ProfilesArgs),
     /// Serve on a TUN device.
     Serve(serve::ServeArgs),
+    /// Proxy for other programs, over a TUN device.
+    Proxy(Box<proxy::ProxyArgs>),
     /// Send to any TCP from a TUN device.
     Send(send::SendArgs),
     /// Receive from any TCP on a TUN device.
@@ -87,6 +92,7 @@ fn main() -> ExitCode {
         Command::Experiments => experiments::run(),
         Command::Profiles(args) => crate::profiles::run(&args),
         Command::Serve(args) => serve::run(&args).map_err(Failure::from),
+        Command::Proxy(args) => proxy::run(&args).map_err(Failure::from),
         Command::Send(args) => send::send(&args).map_err(Failure::from),
         Command::Link(args) => link::run(&args),
         Command::View(args) => view::run(&args),

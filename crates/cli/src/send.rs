@@ -90,7 +90,7 @@ pub fn send(args: &SendArgs) -> Result<(), LinkError> {
     let profile = args.link.profile()?;
     let tracer = args.trace.as_deref().map(|path| Tracer::new(path, args, &profile)).transpose()?;
     let mut driver = args.link.driver()?;
-    args.link.check_forwarding(remote.ip())?;
+    args.link.device().check_forwarding(remote.ip())?;
     let bar = progress_bar(total);
     let connecting = || anstream::eprintln!("connecting to {remote} …");
     let mut sender = net::Sender::new(remote, profile.config().clone(), payload, advance(bar.clone()));
@@ -149,7 +149,7 @@ fn cannot_trace(error: TraceError) -> LinkError {
 pub fn recv(args: &RecvArgs) -> Result<(), LinkError> {
     let remote = resolve(&args.link, &args.remote)?;
     let (config, mut driver) = (args.link.config()?, args.link.driver()?);
-    args.link.check_forwarding(remote.ip())?;
+    args.link.device().check_forwarding(remote.ip())?;
     // After the driver, which redirects signals: an earlier interruption then leaves no file.
     let create = |path: &Path| WholeFile::create(path).map_err(|error| cannot("write", path, &error));
     let file = args.file.as_deref().map(create).transpose()?.map(|file| Rc::new(RefCell::new(file)));
@@ -217,7 +217,7 @@ fn resolve(link: &LinkArgs, remote: &str) -> Result<SocketAddr, LinkError> {
     let mut found =
         found.map_err(|error| LinkError::usage(format!("`{remote}` cannot be resolved as HOST:PORT: {error}")))?;
     found
-        .find(|address| link.speaks_to(address))
+        .find(|address| link.device().speaks_to(address))
         .ok_or_else(|| LinkError::usage(format!("`{remote}` has no address of the IP version of --addr")))
 }
 

@@ -1,17 +1,16 @@
 //! `longhaul serve`: a server on a TUN device, and what `serve`, `send` and `recv` share: the device, the profile, the emulated
 //! loss, and the summary.
 
+use crate::device::DeviceArgs;
 use crate::failure::LinkError;
 use base::{Duration, Ratio, Rng};
 use clap::{Args, ValueEnum};
-use net::{
-    Cidr, Driver, DriverConfig, DriverError, Ended, Impairment, MonotonicClock, Offload, Transfer, Tun, TunConfig,
-};
+use net::{Driver, DriverConfig, DriverError, Ended, Impairment, MonotonicClock, Transfer, Tun};
 use netem::{LossSpec, PathSpec};
 use profiles::Profile;
 use serde_json::json;
 use std::io::{Read, Write};
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use tcp::ValidConfig;
 use trace::{Observer, Off};
@@ -43,22 +42,8 @@ pub struct ServeArgs {
 /// The device and the stack behind it.
 #[derive(Args, Clone, Debug)]
 pub struct LinkArgs {
-    /// Name of the TUN device; it is created, and removed at the end.
-    #[arg(long, value_name = "NAME")]
-    tun: String,
-    /// Address of longhaul's own TCP behind the device, with its prefix; the kernel gets the first other address of the
-    /// same network (10.9.0.2/24: the kernel is 10.9.0.1).
-    #[arg(long, value_name = "ADDRESS/PREFIX")]
-    addr: Cidr,
-    /// TCP profile: a name from `longhaul profiles`, or the path of a TOML file.
-    #[arg(long, value_name = "PROFILE", default_value = "longhaul")]
-    profile: String,
-    /// Leave super-segments and checksums to the kernel, or carry every packet as on a wire.
-    #[arg(long, value_name = "on|off", default_value = "on")]
-    offload: OffloadArg,
-    /// Largest IP packet, bytes.
-    #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..))]
-    mtu: u16,
+    #[command(flatten)]
+    device: DeviceArgs,
     /// Packets lost at random in each direction, as `1%` or `0.01`; super-segments are split for it.
     #[arg(long, value_name = "PROBABILITY", value_parser = profiles::units::ratio)]
     loss: Option<Ratio>,
@@ -68,13 +53,6 @@ pub struct LinkArgs {
     /// How the result is written to stdout.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: SummaryFormat,
-}
-
-/// `on` or `off`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum OffloadArg {
-    On,
-    Off,
 }
 
 /// How a result is written.
@@ -91,17 +69,12 @@ impl LinkArgs {
     pub fn driver(&self) -> Result<Driver<Tun, MonotonicClock>, LinkError> {
         // The clock comes first: it redirects signals, in this thread and in those started later.
         let clock = MonotonicClock::with_signals().map_err(|error| LinkError::failed(format!("signals: {error}")))?;
-        let offload = match self.offload {
-            OffloadArg::On => Offload::On,
-            OffloadArg::Off => Offload::Off,
-        };
-        let config = TunConfig { name: self.tun.clone(), address: self.addr, mtu: self.mtu, offload };
-        let tun = Tun::create(&config).map_err(LinkError::usage)?;
+        let tun = self.device.create()?;
         let secret = random_words().map_err(|error| LinkError::failed(format!("/dev/urandom: {error}")))?;
         let lossy =
             self.loss.map(|loss| PathSpec { loss: LossSpec::Bernoulli(loss), ..PathSpec::ideal(Duration::ZERO) });
         let config = DriverConfig {
-            addresses: vec![self.addr.address()],
+            addresses: vec![self.device.address()],
             isn_secret: [secret[0], secret[1]],
             rng: Rng::new(secret[2]),
             allowance: net::ALLOWANCE,
@@ -112,9 +85,7 @@ impl LinkArgs {
 
     /// The chosen profile.
     pub fn profile(&self) -> Result<Arc<Profile>, LinkError> {
-        let profile = profiles::find(&self.profile).map_err(LinkError::usage)?;
-        crate::profiles::warn(&profile);
-        Ok(profile)
+        self.device.profile()
     }
 
     /// Returns the same, ready for building endpoints.
@@ -124,37 +95,14 @@ impl LinkArgs {
 
     /// Returns what distinguishes this link from others, for readers of a trace.
     pub fn settings(&self) -> Vec<(String, String)> {
-        let offload = if self.offload == OffloadArg::On { "on" } else { "off" };
-        let mut settings =
-            vec![("link.mtu".to_owned(), self.mtu.to_string()), ("link.offload".to_owned(), offload.to_owned())];
+        let mut settings = self.device.settings();
         settings.extend(self.loss.map(|loss| ("link.loss".to_owned(), profiles::units::show_percent(loss))));
         settings
     }
 
-    /// Returns whether a remote address is reachable from ours.
-    pub fn speaks_to(&self, remote: &SocketAddr) -> bool {
-        remote.is_ipv4() == self.addr.address().is_ipv4()
-    }
-
-    /// Rejects what could only time out: the kernel forwards our packets to addresses other than the host's own, or drops
-    /// them.
-    pub fn check_forwarding(&self, remote: IpAddr) -> Result<(), LinkError> {
-        // Only one of the host's own addresses can be bound.
-        if UdpSocket::bind((remote, 0)).is_ok() {
-            return Ok(());
-        }
-        let (file, setting) = match remote {
-            IpAddr::V4(_) => (format!("ipv4/conf/{}", self.tun), "net.ipv4.ip_forward"),
-            IpAddr::V6(_) => ("ipv6/conf/all".to_owned(), "net.ipv6.conf.all.forwarding"),
-        };
-        let forwards = std::fs::read_to_string(format!("/proc/sys/net/{file}/forwarding"));
-        if forwards.is_ok_and(|text| text.trim() == "0") {
-            return Err(LinkError::usage(format!(
-                "{remote} cannot be reached from {}: this host does not forward packets; allow it with `sysctl -w {setting}=1`",
-                self.tun
-            )));
-        }
-        Ok(())
+    /// The device alone.
+    pub fn device(&self) -> &DeviceArgs {
+        &self.device
     }
 
     /// How the result is to be written.
@@ -186,7 +134,7 @@ pub fn run(args: &ServeArgs) -> Result<(), LinkError> {
     let format = args.link.format;
     let report: net::Hook<Transfer> = Box::new(move |transfer| print_summary(format, "served", transfer));
     let ready = || {
-        println!("READY {name} {} on {}", SocketAddr::new(args.link.addr.address(), port), args.link.tun);
+        println!("READY {name} {} on {}", SocketAddr::new(args.link.device.address(), port), args.link.device.name());
         let _ = std::io::stdout().flush();
     };
     let ended = match args.service {

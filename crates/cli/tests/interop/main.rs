@@ -7,7 +7,7 @@
 //! Checked are every byte of the stream by its position, both sides' checksums, how connections end and, with an independent
 //! reader, that none of our packets is malformed. Our own hops inside the loop cause the loss.
 //!
-//! This needs root, /dev/net/tun, `ip` and `tshark`. If something is missing the tests fail and name it; they do not
+//! This needs root, /dev/net/tun, `ip`, `tshark` and `curl`. If something is missing the tests fail and name it; they do not
 //! skip.
 
 mod capture;
@@ -16,6 +16,7 @@ mod many;
 mod netns;
 mod peer;
 mod program;
+mod proxy;
 
 use capture::Capture;
 use netns::Lab;

@@ -2,7 +2,7 @@
 
 use crate::peer::Peer;
 use std::net::{IpAddr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -58,6 +58,18 @@ impl Lab {
         command
     }
 
+    /// Makes `name` resolve to an address for programs that are started where longhaul runs.
+    pub fn name(&self, name: &str, address: &str) {
+        let directory = self.router.settings();
+        std::fs::create_dir_all(&directory).unwrap();
+        std::fs::write(directory.join("hosts"), format!("127.0.0.1 localhost\n{address} {name}\n")).unwrap();
+    }
+
+    /// Adds a route where longhaul runs.
+    pub fn route(&self, route: &str) {
+        ip(&format!("-n {} route add {route}", self.router.0));
+    }
+
     /// Creates a TUN device before longhaul does, so that a capture sees the first packet.
     pub fn add_tun(&self, name: &str) {
         ip(&format!("-n {} tuntap add dev {name} mode tun", self.router.0));
@@ -91,10 +103,16 @@ impl Namespace {
         ip(&format!("netns add {name}"));
         Self(name)
     }
+
+    /// Files here replace those of /etc for programs started in the namespace.
+    fn settings(&self) -> PathBuf {
+        Path::new("/etc/netns").join(&self.0)
+    }
 }
 
 impl Drop for Namespace {
     fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(self.settings());
         // After a failure the next run removes it.
         let _ = Command::new("ip").args(["netns", "del", &self.0]).status();
     }

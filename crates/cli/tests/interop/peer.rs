@@ -60,7 +60,7 @@ impl Peer {
     }
 
     /// Accepts one connection and handles it with `serve`; listens already when this returns.
-    fn listen<T: Send + 'static>(
+    pub fn listen<T: Send + 'static>(
         &self,
         address: SocketAddr,
         serve: impl FnOnce(TcpStream) -> T + Send + 'static,

@@ -1,0 +1,74 @@
+//! `longhaul proxy`: programs that speak SOCKS version 5 or CONNECT of HTTP get connections of our TCP, or, the other way round, the
+//! kernel's programs connect to anywhere behind the device and get connections of the kernel's.
+
+mod forward;
+mod greeting;
+mod relay;
+mod rules;
+mod target;
+mod transparent;
+
+use crate::device::DeviceArgs;
+use crate::failure::LinkError;
+use crate::host::{Ended, Host};
+use base::Duration;
+use clap::Args;
+use greeting::Credentials;
+use rules::Rules;
+use std::net::SocketAddr;
+
+/// Arguments of `longhaul proxy`.
+#[derive(Args, Clone, Debug)]
+pub struct ProxyArgs {
+    #[command(flatten)]
+    device: DeviceArgs,
+    /// Where clients of the proxy connect to, with SOCKS 5 or CONNECT of HTTP.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:1080", conflicts_with = "transparent")]
+    listen: SocketAddr,
+    /// User name and password that clients have to give.
+    #[arg(long, value_name = "NAME:PASSWORD", value_parser = Credentials::parse, conflicts_with = "transparent")]
+    user: Option<Credentials>,
+    /// The only ports to which clients may connect [default: all].
+    #[arg(long, value_name = "PORT,…", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
+    ports: Vec<u16>,
+    /// Stand for every destination behind the device: what is routed into it is connected on by the kernel.
+    #[arg(long)]
+    transparent: bool,
+    /// The device through which `--transparent` connects on, where the routes lead back into the TUN device.
+    #[arg(long, value_name = "NAME", requires = "transparent")]
+    out: Option<String>,
+    /// Connections at once; further ones wait.
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=60_000))]
+    connections: u32,
+    /// Connections without a byte for so long are reset; 0s means never.
+    #[arg(long, value_name = "TIME", default_value = "10min", value_parser = profiles::units::duration)]
+    idle: Duration,
+    /// How long a connection may take to open.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = profiles::units::duration)]
+    patience: Duration,
+    /// How long open connections have after Ctrl-C; a second Ctrl-C resets them at once.
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = profiles::units::duration)]
+    grace: Duration,
+}
+
+/// Runs the proxy until it is interrupted.
+///
+/// # Errors
+/// If the device or the port is not available, or the device fails.
+pub fn run(args: &ProxyArgs) -> Result<(), LinkError> {
+    let of = |time: Duration| std::time::Duration::from_nanos(time.as_nanos());
+    let idle = (!args.idle.is_zero()).then(|| of(args.idle));
+    let rules = Rules { ports: args.ports.clone(), idle, patience: of(args.patience) };
+    let work = async |host: Host| {
+        if args.transparent {
+            transparent::run(host, rules, args.device.name(), args.out.as_deref()).await
+        } else {
+            forward::run(host, rules, &args.device, args.listen, args.user.clone()).await
+        }
+    };
+    let ended = Host::run(&args.device, args.transparent, args.connections as usize, of(args.grace), work)?;
+    if let Ended::Interrupted(reset @ 1..) = ended {
+        anstream::eprintln!("interrupted: {reset} open connections were reset; --grace TIME gives them longer");
+    }
+    Ok(())
+}
