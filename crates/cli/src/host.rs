@@ -2,6 +2,8 @@
 
 use crate::device::DeviceArgs;
 use crate::failure::LinkError;
+use crate::monitor::MonitorArgs;
+use clap::Args;
 use longhaul::tun::Device;
 use longhaul::{Net, Stack};
 use std::cell::RefCell;
@@ -18,6 +20,34 @@ use tokio::task::{JoinSet, LocalSet};
 /// Resets leave the device within this time, or not at all.
 const LAST_PACKETS: Duration = Duration::from_millis(500);
 
+/// Arguments of commands that serve connections.
+#[derive(Args, Clone, Debug)]
+pub struct HostArgs {
+    /// Connections at once; further ones wait.
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=60_000))]
+    connections: u32,
+    /// Connections without a byte for so long are reset; 0s means never.
+    #[arg(long, value_name = "TIME", default_value = "10min", value_parser = profiles::units::duration)]
+    idle: base::Duration,
+    /// How long open connections have after Ctrl-C; a second Ctrl-C resets them at once.
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = profiles::units::duration)]
+    grace: base::Duration,
+    #[command(flatten)]
+    monitor: MonitorArgs,
+}
+
+impl HostArgs {
+    /// Returns the time after which an idle connection is reset, if any.
+    pub fn idle(&self) -> Option<Duration> {
+        (!self.idle.is_zero()).then(|| Duration::from_nanos(self.idle.as_nanos()))
+    }
+
+    /// Returns whether other programs may look on.
+    pub fn is_monitored(&self) -> bool {
+        self.monitor.is_any()
+    }
+}
+
 /// A stack, and what is done with it.
 #[derive(Clone)]
 pub struct Host {
@@ -26,8 +56,17 @@ pub struct Host {
     tasks: Rc<RefCell<JoinSet<()>>>,
     /// For the tasks that may run at once.
     places: Arc<Semaphore>,
-    /// Becomes true when connections are to end.
-    ending: watch::Receiver<bool>,
+    stage: watch::Receiver<Stage>,
+}
+
+/// How long connections may go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Open,
+    /// They are to end, and have some time.
+    Ending,
+    /// They are reset.
+    Cut,
 }
 
 /// How a host's work came to its end.
@@ -40,20 +79,20 @@ pub enum Ended {
 }
 
 impl Host {
-    /// Builds a stack on a new device and runs `work` until it ends or a signal comes. Then the connections have time until `grace` has
-    /// passed, or a second signal comes.
+    /// Builds a stack on a new device and runs `work` until it ends or a signal comes. Then the connections have time until the grace
+    /// has passed, or a second signal comes.
     ///
     /// # Errors
     /// If the device is not available or fails, and those of `work`.
     pub fn run<F: Future<Output = Result<(), LinkError>>>(
         device: &DeviceArgs,
+        args: &HostArgs,
         any_destination: bool,
-        connections_max: usize,
-        grace: Duration,
         work: impl FnOnce(Self) -> F,
     ) -> Result<Ended, LinkError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| LinkError::failed(format!("cannot start a runtime: {error}")))?;
+        let grace = Duration::from_nanos(args.grace.as_nanos());
         let config = device.profile()?.config().clone();
         let tasks = LocalSet::new();
         let ended = tasks.block_on(&runtime, async {
@@ -71,10 +110,12 @@ impl Host {
                 };
                 LinkError::failed(format!("the device {} failed: {failed}; is it still there?", device.name()))
             };
-            let (end, ending) = watch::channel(false);
-            let places = Arc::new(Semaphore::new(connections_max));
-            let host = Self { net, tasks: Rc::default(), places, ending };
+            let (end, stage) = watch::channel(Stage::Open);
+            let places = Arc::new(Semaphore::new(args.connections as usize));
+            let host = Self { net, tasks: Rc::default(), places, stage };
             let mut signals = Signals::new()?;
+            // Removes its socket at the end.
+            let _monitor = args.monitor.start(&host.net).await?;
             let work = work(host.clone());
             tokio::select! {
                 done = work => { done?; host.end(&end, grace, &mut signals).await; Ok(Ended::Done) }
@@ -85,8 +126,7 @@ impl Host {
                         let seconds = grace.as_secs_f64();
                         anstream::eprintln!("ending: {open} connections are open and have {seconds} s; Ctrl-C resets them now");
                     }
-                    host.end(&end, grace, &mut signals).await;
-                    Ok(Ended::Interrupted(host.tasks.borrow_mut().len()))
+                    Ok(Ended::Interrupted(host.end(&end, grace, &mut signals).await))
                 }
             }
         });
@@ -101,8 +141,16 @@ impl Host {
         place.expect("the places are never closed")
     }
 
-    /// Starts a task for a connection, which gives up its place at its end.
+    /// Starts a task for a connection, which gives up its place at its end, and is dropped when its time is over.
     pub fn spawn(&self, place: OwnedSemaphorePermit, connection: impl Future<Output = ()> + 'static) {
+        let host = self.clone();
+        self.spawn_to_end(place, async move {
+            tokio::select! { () = connection => {}, () = host.cut() => {} }
+        });
+    }
+
+    /// The same for a task that heeds [`Self::cut`] itself.
+    pub fn spawn_to_end(&self, place: OwnedSemaphorePermit, connection: impl Future<Output = ()> + 'static) {
         let mut tasks = self.tasks.borrow_mut();
         while tasks.try_join_next().is_some() {}
         tasks.spawn_local(async move {
@@ -113,26 +161,36 @@ impl Host {
 
     /// Waits until connections are to end.
     pub async fn ending(&self) {
-        let mut ending = self.ending.clone();
-        if ending.wait_for(|is_ending| *is_ending).await.is_err() {
+        self.reach(Stage::Ending).await;
+    }
+
+    /// Waits until connections are to be reset.
+    pub async fn cut(&self) {
+        self.reach(Stage::Cut).await;
+    }
+
+    async fn reach(&self, wanted: Stage) {
+        let mut stage = self.stage.clone();
+        if stage.wait_for(|stage| *stage >= wanted).await.is_err() {
             std::future::pending().await
         }
     }
 
-    /// Gives the connections time, resets what is left, and ends the stack.
-    async fn end(&self, end: &watch::Sender<bool>, grace: Duration, signals: &mut Signals) {
-        let _ = end.send(true);
-        let in_peace = async {
-            let (all, stack) = (self.all_tasks(), self.net.shutdown(grace));
-            tokio::join!(all, stack);
-        };
+    /// Gives the connections time, resets what is left, and ends the stack. Returns how many were left.
+    async fn end(&self, end: &watch::Sender<Stage>, grace: Duration, signals: &mut Signals) -> usize {
+        let _ = end.send(Stage::Ending);
+        let in_peace = async { tokio::join!(self.all_tasks(), self.net.shutdown(grace + LAST_PACKETS)) };
         tokio::select! {
             _ = tokio::time::timeout(grace, in_peace) => {}
             () = signals.next() => {}
         }
+        let left = self.tasks.borrow_mut().len();
+        let _ = end.send(Stage::Cut);
+        let _ = tokio::time::timeout(LAST_PACKETS, self.all_tasks()).await;
         self.tasks.borrow_mut().abort_all();
-        // What was dropped is reset: its packets still have to leave.
+        // What was reset still has to leave.
         let _ = tokio::time::timeout(LAST_PACKETS, self.net.shutdown(Duration::ZERO)).await;
+        left
     }
 
     async fn all_tasks(&self) {

@@ -5,8 +5,11 @@
 #![forbid(unsafe_code)]
 
 mod ab;
+mod activity;
 mod analyze;
+mod answer;
 mod backend;
+mod connections;
 mod device;
 mod experiments;
 mod failure;
@@ -15,6 +18,7 @@ mod headlines;
 mod host;
 mod interruption;
 mod link;
+mod monitor;
 mod observe;
 mod output;
 mod profiles;
@@ -25,6 +29,7 @@ mod send;
 mod serve;
 mod summary;
 mod table;
+mod transfer;
 mod view;
 mod whole_file;
 mod window;
@@ -63,6 +68,8 @@ enum Command {
     Serve(serve::ServeArgs),
     /// Proxy for other programs, over a TUN device.
     Proxy(Box<proxy::ProxyArgs>),
+    /// List the connections of a running `serve` or `proxy`.
+    Connections(connections::ConnectionsArgs),
     /// Send to any TCP from a TUN device.
     Send(send::SendArgs),
     /// Receive from any TCP on a TUN device.
@@ -93,6 +100,7 @@ fn main() -> ExitCode {
         Command::Profiles(args) => crate::profiles::run(&args),
         Command::Serve(args) => serve::run(&args).map_err(Failure::from),
         Command::Proxy(args) => proxy::run(&args).map_err(Failure::from),
+        Command::Connections(args) => connections::run(&args),
         Command::Send(args) => send::send(&args).map_err(Failure::from),
         Command::Link(args) => link::run(&args),
         Command::View(args) => view::run(&args),

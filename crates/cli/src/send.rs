@@ -2,7 +2,8 @@
 
 use crate::failure::{self, LinkError};
 use crate::observe::limited;
-use crate::serve::{LinkArgs, SummaryFormat, drive, print_summary};
+use crate::serve::{LinkArgs, drive};
+use crate::transfer::{SummaryFormat, print_summary};
 use crate::whole_file::WholeFile;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};

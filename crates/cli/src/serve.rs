@@ -1,42 +1,46 @@
 //! `longhaul serve`: a server on a TUN device, and what `serve`, `send` and `recv` share: the device, the profile, the emulated
 //! loss, and the summary.
 
+mod counted;
+mod service;
+mod streams;
+mod web;
+
 use crate::device::DeviceArgs;
 use crate::failure::LinkError;
+use crate::host::{Ended as HostEnded, Host, HostArgs};
+use crate::transfer::{SummaryFormat, print_summary};
 use base::{Duration, Ratio, Rng};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use net::{Driver, DriverConfig, DriverError, Ended, Impairment, MonotonicClock, Transfer, Tun};
 use netem::{LossSpec, PathSpec};
 use profiles::Profile;
-use serde_json::json;
+use service::Service;
 use std::io::{Read, Write};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tcp::ValidConfig;
 use trace::{Observer, Off};
-
-/// What runs on the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Service {
-    /// Discards what it receives (RFC 863; port 9 by default).
-    Discard,
-    /// Sends back what it receives (RFC 862; port 7 by default).
-    Echo,
-}
 
 /// Arguments of `longhaul serve`.
 #[derive(Args, Clone, Debug)]
 pub struct ServeArgs {
     /// The service of the server.
     service: Service,
+    /// What `http` serves: the files below this folder.
+    #[arg(value_name = "DIR", required_if_eq("service", "http"))]
+    dir: Option<PathBuf>,
     #[command(flatten)]
     link: LinkArgs,
-    /// Port to listen on [default: 9 for discard, 7 for echo].
+    /// Port to listen on [default: 9 for discard, 7 for echo, 19 for chargen, 80 for http].
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
     /// End after the first connection.
     #[arg(long)]
     once: bool,
+    #[command(flatten)]
+    host: HostArgs,
 }
 
 /// The device and the stack behind it.
@@ -53,15 +57,6 @@ pub struct LinkArgs {
     /// How the result is written to stdout.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: SummaryFormat,
-}
-
-/// How a result is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SummaryFormat {
-    /// One line for people.
-    Text,
-    /// One JSON object per line.
-    Json,
 }
 
 impl LinkArgs {
@@ -122,13 +117,41 @@ fn random_words() -> std::io::Result<[u64; 3]> {
 /// Runs the server until it has served one connection, or indefinitely.
 ///
 /// # Errors
-/// If the device is not available or fails.
+/// If the device is not available or fails, or the options do not go together.
 pub fn run(args: &ServeArgs) -> Result<(), LinkError> {
-    let (name, default_port) = match args.service {
-        Service::Discard => ("discard", 9),
-        Service::Echo => ("echo", 7),
+    let by_library = args.link.loss.is_none();
+    if args.dir.is_some() && args.service != Service::Http {
+        return Err(LinkError::usage(format!("DIR goes with `http`; {} serves no files", args.service.name())));
+    }
+    if !by_library && (!matches!(args.service, Service::Discard | Service::Echo) || args.host.is_monitored()) {
+        return Err(LinkError::usage("--loss goes with discard and echo alone, without --control and --metrics"));
+    }
+    let interrupted = if by_library { serve_streams(args)? } else { serve_alone(args)? };
+    if interrupted {
+        anstream::eprintln!("interrupted: every open connection was reset; the same command serves again");
+    }
+    Ok(())
+}
+
+/// Serves by the library's streams. Returns whether connections were reset.
+fn serve_streams(args: &ServeArgs) -> Result<bool, LinkError> {
+    let web = args.dir.as_deref().map(web::Folder::open).transpose()?;
+    let settings = streams::Settings {
+        service: args.service,
+        web,
+        address: SocketAddr::new(args.link.device.address(), args.port.unwrap_or(args.service.port())),
+        device: args.link.device.name().to_owned(),
+        once: args.once,
+        idle: args.host.idle(),
+        format: args.link.format,
     };
-    let port = args.port.unwrap_or(default_port);
+    let ended = Host::run(&args.link.device, &args.host, false, |host| streams::run(host, settings))?;
+    Ok(matches!(ended, HostEnded::Interrupted(1..)))
+}
+
+/// Serves by the loop that can lose packets. Returns whether it was interrupted.
+fn serve_alone(args: &ServeArgs) -> Result<bool, LinkError> {
+    let (name, port) = (args.service.name(), args.port.unwrap_or(args.service.port()));
     let (config, mut driver) = (args.link.config()?, args.link.driver()?);
     let connections = args.once.then_some(1);
     let format = args.link.format;
@@ -137,16 +160,12 @@ pub fn run(args: &ServeArgs) -> Result<(), LinkError> {
         println!("READY {name} {} on {}", SocketAddr::new(args.link.device.address(), port), args.link.device.name());
         let _ = std::io::stdout().flush();
     };
-    let ended = match args.service {
-        Service::Discard => {
-            drive(&mut driver, &mut net::Discard::new(port, config, connections, report), &mut Off, ready)?
-        }
-        Service::Echo => drive(&mut driver, &mut net::Echo::new(port, config, connections, report), &mut Off, ready)?,
+    let ended = if args.service == Service::Echo {
+        drive(&mut driver, &mut net::Echo::new(port, config, connections, report), &mut Off, ready)?
+    } else {
+        drive(&mut driver, &mut net::Discard::new(port, config, connections, report), &mut Off, ready)?
     };
-    if ended == Ended::Stopped {
-        anstream::eprintln!("interrupted: every open connection was reset; the same command serves again");
-    }
-    Ok(())
+    Ok(ended == Ended::Stopped)
 }
 
 /// Starts an application, reports that, and runs it to its end.
@@ -159,51 +178,4 @@ pub fn drive<A: net::App>(
     driver.start(app, observer).map_err(|error| LinkError::failed(DriverError::from(error)))?;
     started();
     driver.run(app, observer).map_err(LinkError::failed)
-}
-
-/// Writes the result of a connection to stdout.
-pub fn print_summary(format: SummaryFormat, what: &str, transfer: &Transfer) {
-    let Transfer { end, elapsed, last_read, written, read, info } = transfer;
-    let counters = &info.counters;
-    let bytes = written.bytes.max(read.bytes);
-    let seconds = elapsed.as_nanos() as f64 / 1e9;
-    let goodput_mbps = if elapsed.is_zero() { 0.0 } else { bytes as f64 * 8.0 / seconds / 1e6 };
-    let retransmitted_pct = match counters.bytes_sent {
-        0 => 0.0,
-        sent => counters.bytes_retransmitted as f64 * 100.0 / sent as f64,
-    };
-    let mut out = std::io::stdout().lock();
-    // If stdout is closed, the summary is dropped.
-    let _ = match format {
-        SummaryFormat::Text => writeln!(
-            out,
-            "{what}: {end} after {seconds:.3} s; wrote {} bytes (crc32 {:08x}), read {} bytes (crc32 {:08x}), \
-             {goodput_mbps:.1} Mbit/s; retransmitted {retransmitted_pct:.3} %, {} timeouts",
-            written.bytes,
-            written.crc.value(),
-            read.bytes,
-            read.crc.value(),
-            counters.timeouts,
-        ),
-        SummaryFormat::Json => {
-            let stream =
-                |stream: &net::Stream| json!({"bytes": stream.bytes, "crc32": format!("{:08x}", stream.crc.value())});
-            let line = json!({
-                "what": what,
-                "end": end.name(),
-                "seconds": seconds,
-                "last_byte_seconds": last_read.as_nanos() as f64 / 1e9,
-                "goodput_mbps": goodput_mbps,
-                "written": stream(written),
-                "read": stream(read),
-                "bytes_sent": counters.bytes_sent,
-                "bytes_retransmitted": counters.bytes_retransmitted,
-                "retransmitted_pct": retransmitted_pct,
-                "fast_retransmits": counters.fast_retransmits,
-                "rtos": counters.timeouts,
-            });
-            writeln!(out, "{line}")
-        }
-    };
-    let _ = out.flush();
 }

@@ -10,7 +10,7 @@ mod transparent;
 
 use crate::device::DeviceArgs;
 use crate::failure::LinkError;
-use crate::host::{Ended, Host};
+use crate::host::{Ended, Host, HostArgs};
 use base::Duration;
 use clap::Args;
 use greeting::Credentials;
@@ -37,18 +37,11 @@ pub struct ProxyArgs {
     /// The device through which `--transparent` connects on, where the routes lead back into the TUN device.
     #[arg(long, value_name = "NAME", requires = "transparent")]
     out: Option<String>,
-    /// Connections at once; further ones wait.
-    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=60_000))]
-    connections: u32,
-    /// Connections without a byte for so long are reset; 0s means never.
-    #[arg(long, value_name = "TIME", default_value = "10min", value_parser = profiles::units::duration)]
-    idle: Duration,
     /// How long a connection may take to open.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = profiles::units::duration)]
     patience: Duration,
-    /// How long open connections have after Ctrl-C; a second Ctrl-C resets them at once.
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = profiles::units::duration)]
-    grace: Duration,
+    #[command(flatten)]
+    host: HostArgs,
 }
 
 /// Runs the proxy until it is interrupted.
@@ -56,9 +49,8 @@ pub struct ProxyArgs {
 /// # Errors
 /// If the device or the port is not available, or the device fails.
 pub fn run(args: &ProxyArgs) -> Result<(), LinkError> {
-    let of = |time: Duration| std::time::Duration::from_nanos(time.as_nanos());
-    let idle = (!args.idle.is_zero()).then(|| of(args.idle));
-    let rules = Rules { ports: args.ports.clone(), idle, patience: of(args.patience) };
+    let patience = std::time::Duration::from_nanos(args.patience.as_nanos());
+    let rules = Rules { ports: args.ports.clone(), idle: args.host.idle(), patience };
     let work = async |host: Host| {
         if args.transparent {
             transparent::run(host, rules, args.device.name(), args.out.as_deref()).await
@@ -66,7 +58,7 @@ pub fn run(args: &ProxyArgs) -> Result<(), LinkError> {
             forward::run(host, rules, &args.device, args.listen, args.user.clone()).await
         }
     };
-    let ended = Host::run(&args.device, args.transparent, args.connections as usize, of(args.grace), work)?;
+    let ended = Host::run(&args.device, &args.host, args.transparent, work)?;
     if let Ended::Interrupted(reset @ 1..) = ended {
         anstream::eprintln!("interrupted: {reset} open connections were reset; --grace TIME gives them longer");
     }

@@ -1,12 +1,11 @@
 //! Bytes both ways between one of our streams and a socket of the kernel. The end of one direction is the end of the other side's, a reset
 //! on one side a reset on the other; so is everything that cuts the relay off: the idle limit, and dropping it.
 
-use std::cell::Cell;
+use crate::activity::Activity;
 use std::io;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::time::{Instant, sleep_until};
 
 /// Bytes that are read at once, each way.
 const CHUNK: usize = 32 << 10;
@@ -33,7 +32,7 @@ pub async fn relay(mut ours: longhaul::TcpStream, mut kernel: TcpStream, idle: O
     // Small segments leave as they come: the relay must not delay what the applications did not.
     kernel.set_nodelay(true)?;
     let _ = ours.set_nodelay(true);
-    let active = Cell::new(Instant::now());
+    let active = Activity::default();
     {
         let ((our_read, our_write), (their_read, their_write)) = (ours.split(), kernel.split());
         let both = async {
@@ -42,7 +41,7 @@ pub async fn relay(mut ours: longhaul::TcpStream, mut kernel: TcpStream, idle: O
         match idle {
             Some(limit) => tokio::select! {
                 ended = both => ended?,
-                () = idle_for(limit, &active) => return Err(Broken::Idle(limit)),
+                () = active.idle_for(limit) => return Err(Broken::Idle(limit)),
             },
             None => both.await?,
         }
@@ -54,31 +53,16 @@ pub async fn relay(mut ours: longhaul::TcpStream, mut kernel: TcpStream, idle: O
 }
 
 /// One direction.
-async fn carry(
-    mut from: impl AsyncRead + Unpin,
-    mut to: impl AsyncWrite + Unpin,
-    active: &Cell<Instant>,
-) -> io::Result<()> {
+async fn carry(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, active: &Activity) -> io::Result<()> {
     let mut buf = vec![0; CHUNK];
     loop {
         let len = from.read(&mut buf).await?;
-        active.set(Instant::now());
+        active.touch();
         if len == 0 {
             return to.shutdown().await;
         }
         to.write_all(&buf[..len]).await?;
-        active.set(Instant::now());
-    }
-}
-
-/// Waits until nothing has happened for `limit`.
-async fn idle_for(limit: Duration, active: &Cell<Instant>) {
-    loop {
-        let until = active.get() + limit;
-        if until <= Instant::now() {
-            return;
-        }
-        sleep_until(until).await;
+        active.touch();
     }
 }
 

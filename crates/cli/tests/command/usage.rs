@@ -32,6 +32,10 @@ fn refused(arguments: &[&str], message: &str) {
 #[test_case(&["link", "--a", "dev=wa0,addr=10.77.0.1/24", "--b", "dev=wb0,addr=10.77.0.2/24", "--for", "long"], "--for long: `long` is not a valid duration: use"; "end of time")]
 #[test_case(&["link", "set"], "link set: nothing to change; write for example --ab rate=50mbit"; "nothing to set")]
 #[test_case(&["link", "stats", "--control", "/dev/null/x"], "--control /dev/null/x: no link answers there: "; "no such link")]
+#[test_case(&["serve", "echo", ".", "--tun", "lh0", "--addr", "10.9.0.2/24"], "DIR goes with `http`; echo serves no files"; "folder of another service")]
+#[test_case(&["serve", "http", "no/such", "--tun", "lh0", "--addr", "10.9.0.2/24"], "cannot serve `no/such`: No such file or directory (os error 2); name a folder"; "folder")]
+#[test_case(&["serve", "chargen", "--loss", "1%", "--tun", "lh0", "--addr", "10.9.0.2/24"], "--loss goes with discard and echo alone, without --control and --metrics"; "loss")]
+#[test_case(&["connections", "--control", "/dev/null/x"], "--control /dev/null/x: no `serve` or `proxy` answers there: "; "no such stack")]
 fn a_wrong_word_is_refused_by_name(arguments: &[&str], message: &str) {
     refused(arguments, message);
 }
@@ -42,6 +46,10 @@ fn a_wrong_word_is_refused_by_name(arguments: &[&str], message: &str) {
 #[test_case(&["ab", "wan", "--format", "xml"]; "format")]
 #[test_case(&["ab", "wan", "--run", "1"]; "name of a run")]
 #[test_case(&["ab", "wan", "--trace", "x"]; "trace of everything")]
+#[test_case(&["serve", "http", "--tun", "lh0", "--addr", "10.9.0.2/24"]; "no folder")]
+#[test_case(&["proxy", "--tun", "lh0", "--addr", "10.9.0.2/24", "--user", "me"]; "no password")]
+#[test_case(&["proxy", "--tun", "lh0", "--addr", "10.9.0.2/24", "--transparent", "--listen", "127.0.0.1:1"]; "two ways of a proxy")]
+#[test_case(&["proxy", "--tun", "lh0", "--addr", "10.9.0.2/24", "--out", "eth0"]; "way out of no transparent proxy")]
 #[test_case(&["frobnicate"]; "subcommand")]
 fn an_option_out_of_range_is_refused_without_output(arguments: &[&str]) {
     let ended = longhaul(arguments);

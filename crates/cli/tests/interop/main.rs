@@ -17,6 +17,7 @@ mod netns;
 mod peer;
 mod program;
 mod proxy;
+mod services;
 
 use capture::Capture;
 use netns::Lab;

@@ -310,7 +310,7 @@ fn an_interrupted_proxy_gives_connections_time_and_a_second_interrupt_none() {
         let began = Instant::now();
         let summary = proxy.finish(0);
         assert!(began.elapsed() < Duration::from_secs(20), "the end took {:?}", began.elapsed());
-        assert!(summary.stderr.contains("1 connections are open and have 30 s"), "{summary:?}");
+        assert!(summary.stderr.contains("are open and have 30 s"), "{summary:?}");
         let came = server.join();
         if in_peace {
             assert_eq!(came, Ok(b"before and after".to_vec()));
