@@ -121,10 +121,10 @@ impl Host {
                 done = work => { done?; host.end(&end, grace, &mut signals).await; Ok(Ended::Done) }
                 failed = moves => Err(failed),
                 () = signals.next() => {
-                    let open = host.tasks.borrow_mut().len();
+                    let open = host.open();
                     if open > 0 {
                         let seconds = grace.as_secs_f64();
-                        anstream::eprintln!("ending: {open} connections are open and have {seconds} s; Ctrl-C resets them now");
+                        anstream::eprintln!("ending; still open: {open}, for at most {seconds} s; Ctrl-C resets what is open now");
                     }
                     Ok(Ended::Interrupted(host.end(&end, grace, &mut signals).await))
                 }
@@ -151,12 +151,18 @@ impl Host {
 
     /// The same for a task that heeds [`Self::cut`] itself.
     pub fn spawn_to_end(&self, place: OwnedSemaphorePermit, connection: impl Future<Output = ()> + 'static) {
-        let mut tasks = self.tasks.borrow_mut();
-        while tasks.try_join_next().is_some() {}
-        tasks.spawn_local(async move {
+        self.open();
+        self.tasks.borrow_mut().spawn_local(async move {
             connection.await;
             drop(place);
         });
+    }
+
+    /// Returns how many tasks run; forgets those that have ended.
+    fn open(&self) -> usize {
+        let mut tasks = self.tasks.borrow_mut();
+        while tasks.try_join_next().is_some() {}
+        tasks.len()
     }
 
     /// Waits until connections are to end.
@@ -184,7 +190,7 @@ impl Host {
             _ = tokio::time::timeout(grace, in_peace) => {}
             () = signals.next() => {}
         }
-        let left = self.tasks.borrow_mut().len();
+        let left = self.open();
         let _ = end.send(Stage::Cut);
         let _ = tokio::time::timeout(LAST_PACKETS, self.all_tasks()).await;
         self.tasks.borrow_mut().abort_all();
