@@ -17,12 +17,15 @@ fn example(name: &str) -> Command {
 }
 
 /// Ends with its owner, which keeps what it prints to.
-struct Running(Child, BufReader<ChildStdout>);
+struct Running {
+    child: Child,
+    _prints: BufReader<ChildStdout>,
+}
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -33,7 +36,7 @@ fn start(name: &str) -> Running {
     let mut prints = BufReader::new(child.stdout.take().unwrap());
     prints.read_line(&mut line).unwrap();
     assert!(!line.is_empty(), "{name} ended: {:?}", child.wait());
-    Running(child, prints)
+    Running { child, _prints: prints }
 }
 
 #[test]
