@@ -4,7 +4,6 @@ use crate::device::DeviceArgs;
 use crate::failure::LinkError;
 use crate::monitor::MonitorArgs;
 use clap::Args;
-use longhaul::tun::Device;
 use longhaul::{Net, Stack};
 use std::cell::RefCell;
 use std::future::poll_fn;

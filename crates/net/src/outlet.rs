@@ -77,7 +77,7 @@ impl<D: Device> Outlet<D> {
                 let arrived = || path.poll(now, &mut |lost, _, _| pool.put_back(lost)).map(|(_, packet)| packet);
                 let Some(packet) = next.take().or_else(arrived) else { break };
                 match write(&mut self.device, &packet.as_frame(), &mut self.room, &mut self.error) {
-                    Sent::Accepted => pool.put_back(packet),
+                    Sent::Accepted | Sent::Last => pool.put_back(packet),
                     Sent::Full => {
                         *waiting = Some(packet);
                         break;

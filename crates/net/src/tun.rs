@@ -162,6 +162,51 @@ impl Tun {
         DeviceCaps { mtu: self.mtu, checksum, segmentation }
     }
 
+    /// Bytes of the driver's header in front of each packet.
+    pub fn front(&self) -> usize {
+        match self.offload {
+            Offload::On => VIRTIO_NET_HDR_LEN,
+            Offload::Off => 0,
+        }
+    }
+
+    /// Reads a packet as [`Device::receive`] does, [`Self::front`] bytes behind the beginning of `buf`: one piece is cheaper than two.
+    ///
+    /// # Errors
+    /// As for [`Device::receive`].
+    pub fn receive_behind_front(&self, buf: &mut [u8]) -> io::Result<Received> {
+        let read = self.device.recv(buf)?;
+        match (self.offload, buf.first_chunk()) {
+            (Offload::Off, _) => Ok(Received { len: read, gso_size: None, checksum: ChecksumState::InHeader }),
+            (Offload::On, Some(header)) if read >= VIRTIO_NET_HDR_LEN => {
+                Ok(offload::received(header, read - VIRTIO_NET_HDR_LEN))
+            }
+            _ => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+
+    /// Writes a packet that begins [`Self::front`] bytes behind the beginning of `buf`.
+    ///
+    /// # Errors
+    /// As for [`Device::transmit`].
+    ///
+    /// # Panics
+    /// If `buf` is shorter than what is in front.
+    pub fn transmit_behind_front(
+        &self,
+        buf: &mut [u8],
+        gso_size: Option<u16>,
+        checksum: ChecksumState,
+    ) -> io::Result<()> {
+        let (front, packet) = buf.split_at_mut(self.front());
+        if self.offload == Offload::On {
+            let payload = wire::split(packet).map_or(&[][..], |split| split.payload);
+            let header = &packet[..packet.len() - payload.len()];
+            front.copy_from_slice(&offload::virtio_header(&Frame { header, payload, gso_size, checksum }));
+        }
+        self.device.send(buf).map(drop)
+    }
+
     /// Reads a frame in the driver's format, including the header.
     pub(crate) fn read_frame(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.device.recv(buf)

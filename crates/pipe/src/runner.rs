@@ -106,7 +106,8 @@ impl Runner {
             packet.fill(&frame);
             sent_bytes += len;
             tx.push(packet);
-            Sent::Accepted
+            // Frames of a bulk transfer are of one length, and one that is offered in vain is copied.
+            if room.has(len, tx.len(), sent_bytes) { Sent::Accepted } else { Sent::Last }
         };
         let result = turn(stack, &mut StackCx::new(now, obs), frames, &mut send, budget);
         let waits_beside = self.beside.has_ready();

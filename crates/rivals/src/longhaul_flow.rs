@@ -3,7 +3,7 @@
 use crate::case::{CALL, Case, MTU, OURS, PORT, THEIRS};
 use crate::kernel::Kernel;
 use crate::measure::{Plan, Sample, Watch};
-use longhaul::tun::{Cidr, Device, Offload, Tun, TunConfig};
+use longhaul::tun::{Cidr, Offload, Tun, TunConfig};
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -26,7 +26,7 @@ pub fn run(case: Case, plan: Plan, mut kernel: Kernel) -> Sample {
         let (mut buf, mut read) = (vec![7; CALL], 0);
         loop {
             if case.sends {
-                stream.write(&buf).await.expect("the flow goes on");
+                let _written = stream.write(&buf).await.expect("the flow goes on");
             } else {
                 read += stream.read(&mut buf).await.expect("the flow goes on") as u64;
             }

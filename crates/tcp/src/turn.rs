@@ -57,6 +57,8 @@ pub enum ChecksumState {
 pub enum Sent {
     /// Took it.
     Accepted,
+    /// Took it, and expects no room for another one: endpoints are asked for no more in this turn, so that no frame has to be kept.
+    Last,
     /// Has no room; a later turn offers the same frame again.
     Full,
 }

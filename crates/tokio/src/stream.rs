@@ -114,7 +114,7 @@ impl TcpStream {
     }
 
     /// Accepts writes only while less than this many bytes wait to be sent for the first time, so that what is written late is not
-    /// stale; `None` fills the send buffer.
+    /// stale; `None` fills the send buffer. A profile chosen by its name begins with 512 KiB.
     ///
     /// # Errors
     /// `NotConnected` once the connection is gone, `InvalidInput` for a number out of bounds.

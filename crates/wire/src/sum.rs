@@ -8,10 +8,18 @@
 /// Sums of pieces may be added, as long as every piece but the last has an even length.
 #[inline]
 pub fn ones_complement_sum(bytes: &[u8]) -> u16 {
-    // With 32-bit words in a 64-bit accumulator there is room for the carries of 16 GiB, and the compiler vectorises the loop;
-    // 64-bit words would need the carry after each addition.
-    let (words, tail) = bytes.as_chunks::<4>();
-    let mut sum: u64 = words.iter().map(|&word| u64::from(u32::from_ne_bytes(word))).sum();
+    // Halves of 64-bit words in two accumulators have room for the carries of 32 GiB, and the compiler vectorises the loop without
+    // moving halves between registers; whole words would need the carry after each addition.
+    let (words, tail) = bytes.as_chunks::<8>();
+    let (mut low, mut high) = (0_u64, 0_u64);
+    for &word in words {
+        let word = u64::from_ne_bytes(word);
+        low += word & 0xffff_ffff;
+        high += word >> 32;
+    }
+    // Of most headers four bytes are left, which need no loop.
+    let (half, tail) = tail.as_chunks::<4>();
+    let mut sum = low + high + half.first().map_or(0, |&half| u64::from(u32::from_ne_bytes(half)));
     if !tail.is_empty() {
         let mut last = [0; 4];
         last[..tail.len()].copy_from_slice(tail);

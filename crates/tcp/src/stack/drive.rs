@@ -198,7 +198,7 @@ impl Stack {
             }
             let burst = left.min(BURST);
             let (sent, more) = self.transmit_from(index, cx, tx, burst);
-            left -= sent;
+            left = left.saturating_sub(sent);
             self.ready.pop_front();
             if more {
                 self.ready.push_back(index);
@@ -211,7 +211,8 @@ impl Stack {
         false
     }
 
-    /// Transmits up to `burst` frames of one endpoint; returns their number, and whether more wait.
+    /// Transmits up to `burst` frames of one endpoint; returns their number, or the largest one if the device expects no more, and
+    /// whether more wait.
     #[inline]
     fn transmit_from<O: Observer>(
         &mut self,
@@ -228,13 +229,15 @@ impl Stack {
             let header = &mut self.tx.header[..transmit.header_len];
             let checksum = fill_checksum(self.device.checksum, header, payload);
             let frame = TxFrame { header, payload, gso_size: transmit.gso_size, checksum };
-            if tx(frame) == Sent::Full {
+            let taken = tx(frame);
+            if taken == Sent::Full {
                 self.held = Some(hold(&frame));
                 return (sent, true);
             }
             self.counters.frames_sent += 1;
-            if transmit.then == Then::Rest {
-                return (sent + 1, false);
+            let sent = if taken == Sent::Last { usize::MAX } else { sent + 1 };
+            if transmit.then == Then::Rest || taken == Sent::Last {
+                return (sent, transmit.then == Then::Poll);
             }
         }
         (burst, true)
