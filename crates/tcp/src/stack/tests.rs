@@ -189,6 +189,27 @@ fn a_frame_with_a_flipped_bit_is_silently_dropped_and_counted() {
 }
 
 #[test]
+fn a_device_that_expects_no_more_room_is_offered_no_other_frame_in_that_turn() {
+    let mut script = Script::established(quick());
+    let mut off = Off;
+    let mut cx = StackCx::new(script.now, &mut off);
+    script.stack.write_pattern(&mut cx, script.conn, 3 * u64::from(MSS)).expect("may write");
+    let mut turns = Vec::new();
+    while turns.last().is_none_or(|(_, more)| *more) {
+        let mut seen = Vec::new();
+        let mut tx = |frame: TxFrame<'_>| {
+            let (_, repr) = wire::parse(frame.header, frame.payload.len()).expect("parses");
+            seen.push(repr.seq.distance_from(script.iss));
+            Sent::Last
+        };
+        let result = turn(&mut script.stack, &mut cx, None, &mut tx, Budget::UNLIMITED);
+        turns.push((seen, result.more_to_send));
+    }
+    let one = |n: u32| (vec![1 + n * MSS], true);
+    assert_eq!(turns, [one(0), one(1), one(2), (Vec::new(), false)], "one at a time, and none kept");
+}
+
+#[test]
 fn a_full_device_loses_nothing_and_gets_the_same_frame_again() {
     let mut script = Script::established(quick());
     let mut off = Off;

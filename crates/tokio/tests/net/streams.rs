@@ -225,6 +225,7 @@ fn options_of_a_stream_change_what_leaves() {
             assert!(took >= least && took < least + millis(60), "{took:?} with nodelay {nodelay}");
             clock.sleep(millis(500)).await;
         }
+        assert_eq!(out.config().unwrap().send.notsent_lowat, Some(512 << 10), "a named profile's default");
         out.set_not_sent_lowat(Some(4_096)).unwrap();
         let config = out.config().unwrap();
         assert_eq!(config.send.notsent_lowat, Some(4_096));
