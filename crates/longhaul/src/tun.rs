@@ -4,6 +4,7 @@ pub use net::{Cidr, Offload, Tun, TunConfig, TunError};
 
 use longhaul_tokio::device::watch;
 use longhaul_tokio::{Batch, Closed, Packet, Packets, Segmentation};
+use net::Device;
 use std::future::poll_fn;
 use std::io;
 use std::os::fd::OwnedFd;
