@@ -25,7 +25,7 @@ enum Reach {
 }
 
 /// Every crate with unsafe code in the part other crates use.
-const CRATES: [Unsafe; 4] = [
+const CRATES: [Unsafe; 5] = [
     Unsafe {
         krate: "sockets",
         // The rest needs a kernel: descriptors, `ioctl`, files under /proc.
@@ -33,6 +33,7 @@ const CRATES: [Unsafe; 4] = [
     },
     Unsafe { krate: "drill", reach: Reach::Cannot("it opens a shared object and makes the script's system calls") },
     Unsafe { krate: "net", reach: Reach::Cannot("it asks the kernel for socket options and for a scheduling class") },
+    Unsafe { krate: "tokio", reach: Reach::Cannot("it asks the kernel to watch a descriptor") },
     Unsafe { krate: "yardstick", reach: Reach::Cannot("it asks the kernel for a scheduling class") },
 ];
 
