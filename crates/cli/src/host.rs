@@ -7,6 +7,7 @@ use clap::Args;
 use longhaul::{Net, Stack};
 use std::cell::RefCell;
 use std::future::poll_fn;
+use std::path::PathBuf;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinSet, LocalSet};
+use trace_io::each::EachConnection;
 
 /// Resets leave the device within this time, or not at all.
 const LAST_PACKETS: Duration = Duration::from_millis(500);
@@ -31,6 +33,9 @@ pub struct HostArgs {
     /// How long open connections have after Ctrl-C; a second Ctrl-C resets them at once.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = profiles::units::duration)]
     grace: base::Duration,
+    /// Write a trace of each connection, into a directory inside of this one that bears its number, for `longhaul view`.
+    #[arg(long, value_name = "DIR")]
+    pub trace: Option<PathBuf>,
     #[command(flatten)]
     monitor: MonitorArgs,
 }
@@ -87,6 +92,7 @@ impl Host {
         device: &DeviceArgs,
         args: &HostArgs,
         any_destination: bool,
+        traces: Option<EachConnection>,
         work: impl FnOnce(Self) -> F,
     ) -> Result<Ended, LinkError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -97,7 +103,11 @@ impl Host {
         let ended = tasks.block_on(&runtime, async {
             let tun = device.create()?;
             let builder = Stack::builder().addresses([device.address()]).device(tun.caps()).config(config);
-            let built = builder.any_destination(any_destination).build();
+            let mut builder = builder.any_destination(any_destination);
+            if let Some(traces) = traces {
+                builder = builder.observer(traces);
+            }
+            let built = builder.build();
             let (net, packets, driver) = built.map_err(LinkError::usage)?;
             tokio::spawn(driver);
             let moves = tokio::spawn(longhaul::tun::run(tun, packets));

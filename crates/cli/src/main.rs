@@ -29,6 +29,7 @@ mod send;
 mod serve;
 mod summary;
 mod table;
+mod tracer;
 mod transfer;
 mod view;
 mod whole_file;

@@ -1,16 +1,13 @@
 //! `longhaul send` and `longhaul recv`: one connection from a TUN device to any TCP.
 
-use crate::failure::{self, LinkError};
-use crate::observe::limited;
+use crate::failure::LinkError;
 use crate::serve::{LinkArgs, drive};
+use crate::tracer::{OurEnd, Subject, Tracer};
 use crate::transfer::{SummaryFormat, print_summary};
 use crate::whole_file::WholeFile;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::run::observed::{RECEIVER, SENDER, meta_of_real};
 use net::{Ended, Hook, Payload, Transfer};
-use profiles::Profile;
-use serde_json::json;
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::IsTerminal;
@@ -19,10 +16,6 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use tcp::CloseReason;
 use trace::Off;
-use trace_io::dir::Directory;
-use trace_io::recorder::Both;
-use trace_io::summary::Summarizer;
-use trace_io::{Meta, TraceError};
 
 /// Arguments of `longhaul send`.
 #[derive(Args, Clone, Debug)]
@@ -72,6 +65,9 @@ pub struct RecvArgs {
     /// Fail unless exactly this many bytes arrive, and keep the received part in FILE.part; units as in 100MB or 64KiB.
     #[arg(long, value_name = "N", value_parser = profiles::units::bytes)]
     bytes: Option<u64>,
+    /// Write a trace of our end: a directory with trace.parquet, trace.qlog and summary.json, for `longhaul view`.
+    #[arg(long, value_name = "DIR")]
+    trace: Option<PathBuf>,
 }
 
 /// Sends, and reports the result.
@@ -89,7 +85,7 @@ pub fn send(args: &SendArgs) -> Result<(), LinkError> {
         (None, None) => unreachable!("clap asks for one of the two"),
     };
     let profile = args.link.profile()?;
-    let tracer = args.trace.as_deref().map(|path| Tracer::new(path, args, &profile)).transpose()?;
+    let tracer = tracer(args.trace.as_deref(), "send", &args.link, &args.remote)?;
     let mut driver = args.link.driver()?;
     args.link.device().check_forwarding(remote.ip())?;
     let bar = progress_bar(total);
@@ -100,7 +96,7 @@ pub fn send(args: &SendArgs) -> Result<(), LinkError> {
         Some(mut tracer) => {
             let ended = drive(&mut driver, &mut sender, &mut tracer.observer, connecting);
             // The trace of a failed transfer is worth keeping.
-            (ended, Some(tracer.finish()?))
+            (ended, tracer.finish()?)
         }
     };
     bar.finish_and_clear();
@@ -114,32 +110,13 @@ pub fn send(args: &SendArgs) -> Result<(), LinkError> {
     concluded.map(|_| ())
 }
 
-/// Observes a transfer on a real network.
-struct Tracer {
-    observer: Both<Summarizer, Directory>,
-    meta: Meta,
-}
-
-impl Tracer {
-    fn new(path: &Path, args: &SendArgs, profile: &Profile) -> Result<Self, LinkError> {
-        let mut settings = vec![("link.remote".to_owned(), args.remote.clone())];
-        settings.extend(args.link.settings());
-        let meta = meta_of_real(profile, settings);
-        let directory = Directory::create(path, &meta, None).map_err(cannot_trace)?;
-        Ok(Self { observer: Both(Summarizer::new(SENDER, RECEIVER), directory), meta })
-    }
-
-    /// Returns what limited the transfer.
-    fn finish(self) -> Result<String, LinkError> {
-        let Self { observer: Both(summarizer, directory), meta } = self;
-        let summary = summarizer.finish();
-        directory.finish(&json!({ "run": meta, "observed": summary })).map_err(cannot_trace)?;
-        Ok(limited(&summary))
-    }
-}
-
-fn cannot_trace(error: TraceError) -> LinkError {
-    LinkError::Usage(failure::cannot_trace(error))
+/// Begins a trace of one transfer, where one is asked for.
+fn tracer(path: Option<&Path>, command: &str, link: &LinkArgs, remote: &str) -> Result<Option<Tracer>, LinkError> {
+    let Some(path) = path else { return Ok(None) };
+    let mut settings = vec![("link.remote".to_owned(), remote.to_owned())];
+    settings.extend(link.settings());
+    let end = if command == "send" { OurEnd::Sender } else { OurEnd::Receiver };
+    Tracer::new(path, Subject { command, profile: &*link.profile()?, settings }, end).map(Some)
 }
 
 /// Receives, and reports the result.
@@ -149,6 +126,7 @@ fn cannot_trace(error: TraceError) -> LinkError {
 /// from the expected one.
 pub fn recv(args: &RecvArgs) -> Result<(), LinkError> {
     let remote = resolve(&args.link, &args.remote)?;
+    let tracer = tracer(args.trace.as_deref(), "recv", &args.link, &args.remote)?;
     let (config, mut driver) = (args.link.config()?, args.link.driver()?);
     args.link.device().check_forwarding(remote.ip())?;
     // After the driver, which redirects signals: an earlier interruption then leaves no file.
@@ -158,7 +136,15 @@ pub fn recv(args: &RecvArgs) -> Result<(), LinkError> {
     let sink = file.clone().map(|file| Box::new(Shared(file)) as Box<dyn std::io::Write>);
     let mut receiver = net::Receiver::new(remote, config, sink, advance(bar.clone()));
     let connecting = || anstream::eprintln!("connecting to {remote} …");
-    let ended = drive(&mut driver, &mut receiver, &mut Off, connecting);
+    let ended = match tracer {
+        None => drive(&mut driver, &mut receiver, &mut Off, connecting),
+        Some(mut tracer) => {
+            let ended = drive(&mut driver, &mut receiver, &mut tracer.observer, connecting);
+            // The trace of a failed transfer is worth keeping.
+            tracer.finish()?;
+            ended
+        }
+    };
     bar.finish_and_clear();
     let ended = ended?;
     let cannot_write = |error| LinkError::failed(format!("cannot write what came: {error}; nothing of it is kept"));

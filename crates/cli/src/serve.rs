@@ -9,6 +9,7 @@ mod web;
 use crate::device::DeviceArgs;
 use crate::failure::LinkError;
 use crate::host::{Ended as HostEnded, Host, HostArgs};
+use crate::tracer::{self, OurEnd, Subject};
 use crate::transfer::{SummaryFormat, print_summary};
 use base::{Duration, Ratio, Rng};
 use clap::Args;
@@ -22,6 +23,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tcp::ValidConfig;
 use trace::{Observer, Off};
+use trace_io::each::EachConnection;
 
 /// Arguments of `longhaul serve`.
 #[derive(Args, Clone, Debug)]
@@ -126,11 +128,25 @@ pub fn run(args: &ServeArgs) -> Result<(), LinkError> {
     if !by_library && (!matches!(args.service, Service::Discard | Service::Echo) || args.host.is_monitored()) {
         return Err(LinkError::usage("--loss goes with discard and echo alone, without --control and --metrics"));
     }
-    let interrupted = if by_library { serve_streams(args)? } else { serve_alone(args)? };
+    let alone = |traces: Option<EachConnection>| match traces {
+        Some(mut traces) => serve_alone(args, &mut traces),
+        None => serve_alone(args, &mut Off),
+    };
+    let interrupted = if by_library { serve_streams(args)? } else { traced(args, alone)? };
     if interrupted {
         anstream::eprintln!("interrupted: every open connection was reset; the same command serves again");
     }
     Ok(())
+}
+
+/// Runs `work` with the traces that were asked for.
+fn traced<T>(
+    args: &ServeArgs,
+    work: impl FnOnce(Option<EachConnection>) -> Result<T, LinkError>,
+) -> Result<T, LinkError> {
+    let end = if args.service == Service::Discard { OurEnd::Receiver } else { OurEnd::Sender };
+    let subject = Subject { command: "serve", profile: &*args.link.profile()?, settings: args.link.settings() };
+    tracer::each(args.host.trace.as_deref(), subject, end, work)
 }
 
 /// Serves by the library's streams. Returns whether connections were reset.
@@ -145,12 +161,13 @@ fn serve_streams(args: &ServeArgs) -> Result<bool, LinkError> {
         idle: args.host.idle(),
         format: args.link.format,
     };
-    let ended = Host::run(&args.link.device, &args.host, false, |host| streams::run(host, settings))?;
+    let run = |traces| Host::run(&args.link.device, &args.host, false, traces, |host| streams::run(host, settings));
+    let ended = traced(args, run)?;
     Ok(matches!(ended, HostEnded::Interrupted(1..)))
 }
 
 /// Serves by the loop that can lose packets. Returns whether it was interrupted.
-fn serve_alone(args: &ServeArgs) -> Result<bool, LinkError> {
+fn serve_alone(args: &ServeArgs, observer: &mut impl Observer) -> Result<bool, LinkError> {
     let (name, port) = (args.service.name(), args.port.unwrap_or(args.service.port()));
     let (config, mut driver) = (args.link.config()?, args.link.driver()?);
     let connections = args.once.then_some(1);
@@ -161,9 +178,9 @@ fn serve_alone(args: &ServeArgs) -> Result<bool, LinkError> {
         let _ = std::io::stdout().flush();
     };
     let ended = if args.service == Service::Echo {
-        drive(&mut driver, &mut net::Echo::new(port, config, connections, report), &mut Off, ready)?
+        drive(&mut driver, &mut net::Echo::new(port, config, connections, report), observer, ready)?
     } else {
-        drive(&mut driver, &mut net::Discard::new(port, config, connections, report), &mut Off, ready)?
+        drive(&mut driver, &mut net::Discard::new(port, config, connections, report), observer, ready)?
     };
     Ok(ended == Ended::Stopped)
 }

@@ -20,6 +20,11 @@ impl<'a, O: Observer> Cx<'a, O> {
     pub fn new(now: Instant, rng: &'a mut Rng, conn: ConnId, obs: &'a mut O) -> Self {
         Self { now, rng, conn, obs }
     }
+    /// Returns whether events are wanted: for what only they need.
+    #[inline(always)]
+    pub fn is_observed(&self) -> bool {
+        O::ENABLED && self.obs.is_on()
+    }
     /// Records an event; builds it only when an observer is attached.
     ///
     /// Under `longhaul_unwatched` no observer can attach: `cargo xtask bench` compares that build with one that merely has none.
@@ -27,7 +32,7 @@ impl<'a, O: Observer> Cx<'a, O> {
     #[inline(always)]
     pub fn emit(&mut self, event: impl FnOnce() -> Event) {
         #[cfg(not(longhaul_unwatched))]
-        if O::ENABLED {
+        if self.is_observed() {
             self.obs.record(self.now, self.conn, event());
         }
         #[cfg(longhaul_unwatched)]

@@ -3,6 +3,7 @@
 use crate::clock::{Clock, SystemClock};
 use crate::driver::Driver;
 use crate::net::Net;
+use crate::observed::Observed;
 use crate::shared::{Handle, Inner, Shared};
 use base::Rng;
 use datagram::{DatagramConfig, Datagrams, Strangers};
@@ -41,6 +42,7 @@ pub struct StackBuilder {
     /// Changes to the defaults of UDP, or none of it.
     datagrams: Option<Change>,
     clock: Option<Box<dyn Clock>>,
+    observed: Observed,
     seed: Option<u64>,
 }
 
@@ -89,6 +91,7 @@ impl Default for StackBuilder {
             queues: RunnerConfig { others: 64, ..RunnerConfig::default() },
             datagrams: Some(Box::new(|_| {})),
             clock: None,
+            observed: Observed::default(),
             seed: None,
         }
     }
@@ -211,6 +214,14 @@ impl StackBuilder {
         self
     }
 
+    /// Lets an observer see what happens on each connection: a [`trace::Observer`] of any kind, or `Spans` with the feature `tracing`.
+    #[cfg(feature = "trace")]
+    #[must_use]
+    pub fn observer(mut self, observer: impl crate::ConnectionObserver) -> Self {
+        self.observed.by = Some(Box::new(observer));
+        self
+    }
+
     /// Makes the stack's random numbers repeatable, for tests: initial sequence numbers can be guessed then.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
@@ -260,7 +271,7 @@ impl StackBuilder {
         let (mut runner, packets) = pipe::pipe(stack, self.queues);
         datagrams.into_iter().for_each(|datagrams| runner.set_datagrams(datagrams));
         let clock = self.clock.unwrap_or_else(|| Box::new(SystemClock::default()));
-        let shared = Shared::new(Inner::new(runner, clock, config, addresses, least));
+        let shared = Shared::new(Inner::new(runner, clock, self.observed, config, addresses, least));
         Ok((Net::new(Handle::new(&shared)), packets, Driver::new(shared)))
     }
 }

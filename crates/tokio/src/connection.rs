@@ -33,8 +33,13 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub fn new(handle: Handle, conn: Conn, tuple: FourTuple) -> Self {
+        handle.with(|inner| inner.observed.on_stream(conn, &tuple));
         let (resets_on_drop, waits_for_fin) = (AtomicBool::new(false), AtomicBool::new(false));
         Self { handle, conn, tuple, resets_on_drop, waits_for_fin }
+    }
+
+    pub fn id(&self) -> u32 {
+        self.conn.id().0
     }
 
     pub fn local_addr(&self) -> SocketAddr {

@@ -20,8 +20,11 @@ mod error;
 mod halves;
 mod listener;
 mod net;
+mod observed;
 mod request;
 mod shared;
+#[cfg(feature = "tracing")]
+mod spans;
 mod stats;
 mod stream;
 mod udp;
@@ -41,9 +44,13 @@ pub use error::{ConnectionEnded, DriverGone, close_reason};
 pub use halves::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 pub use listener::TcpListener;
 pub use net::{Incoming, Net};
+#[cfg(feature = "trace")]
+pub use observed::ConnectionObserver;
 pub use pipe::{Batch, Bounds, Closed, HEAD_ROOM, Packet, PipeCounters, Tunnel as Packets};
 pub use request::TcpRequest;
 pub use shared::Ended;
+#[cfg(feature = "tracing")]
+pub use spans::Spans;
 pub use stats::{ConnectionInfo, Stats};
 pub use stream::TcpStream;
 pub use tcp::config::GuardConfig;
@@ -51,5 +58,7 @@ pub use tcp::{
     CloseReason, Config, ConfigError, Destinations, DeviceCaps, RequestConfig, Segmentation, State, TcpInfo,
     TxChecksum, ValidConfig,
 };
+#[cfg(feature = "trace")]
+pub use trace;
 pub use udp::{UdpFlow, UdpSocket};
 pub use wire::Unreachable;

@@ -3,6 +3,7 @@
 
 use crate::backlog::Backlogs;
 use crate::clock::Clock;
+use crate::observed::Observed;
 use crate::udp_waits::UdpWaits;
 use crate::waits::{Waits, keep};
 use base::Instant;
@@ -12,7 +13,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::{fmt, io};
 use tcp::{Stack, StackCx, StackEvent, ValidConfig};
-use trace::Off;
 
 /// Why a driver ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,7 @@ pub(crate) enum Stage {
 pub(crate) struct Inner {
     pub runner: Runner,
     pub clock: Box<dyn Clock>,
+    pub observed: Observed,
     /// What connections have for which nothing else was chosen.
     pub config: ValidConfig,
     pub addresses: Vec<IpAddr>,
@@ -79,6 +80,7 @@ impl Inner {
     pub fn new(
         runner: Runner,
         clock: Box<dyn Clock>,
+        observed: Observed,
         config: ValidConfig,
         addresses: Vec<IpAddr>,
         least_mtu: u16,
@@ -86,6 +88,7 @@ impl Inner {
         Self {
             runner,
             clock,
+            observed,
             config,
             addresses,
             least_mtu,
@@ -110,9 +113,9 @@ impl Inner {
     }
 
     /// Calls the stack at the present time.
-    pub fn call<T>(&mut self, call: impl FnOnce(&mut Stack, &mut StackCx<'_, Off>) -> T) -> T {
+    pub fn call<T>(&mut self, call: impl FnOnce(&mut Stack, &mut StackCx<'_, Observed>) -> T) -> T {
         let now = self.clock.now();
-        call(self.runner.stack(), &mut StackCx::new(now, &mut Off))
+        call(self.runner.stack(), &mut StackCx::new(now, &mut self.observed))
     }
 
     /// Returns the driver's task if the last call left it something to do.
@@ -133,7 +136,7 @@ impl Inner {
     /// Runs one turn, and moves to `due` the tasks that have something to do now.
     pub fn turn(&mut self, now: Instant, due: &mut Vec<Waker>) -> Next {
         self.nudged = false;
-        let next = self.runner.run(now, &mut Off);
+        let next = self.runner.run(now, &mut self.observed);
         let Self { runner, waits, backlogs, askers, udp, .. } = self;
         let stack = runner.stack();
         while let Some(event) = stack.poll_event() {

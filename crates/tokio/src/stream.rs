@@ -35,6 +35,11 @@ impl TcpStream {
         Self { connection: Arc::new(Connection::new(handle, conn, tuple)) }
     }
 
+    /// Returns the connection's number, as traces and [`crate::Net::connections`] name it; no other connection of the stack ever has it.
+    pub fn id(&self) -> u32 {
+        self.connection.id()
+    }
+
     /// Returns this side's address and port. On a stack that stands for every destination it is the one that the peer asked for:
     /// [`Self::original_destination`].
     pub fn local_addr(&self) -> SocketAddr {

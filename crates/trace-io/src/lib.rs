@@ -6,6 +6,7 @@
 
 pub mod capture;
 pub mod dir;
+pub mod each;
 mod meta;
 pub mod names;
 pub mod packets;

@@ -14,6 +14,11 @@ pub trait Observer {
     const ENABLED: bool = true;
     /// Whether it wants to see packets, too.
     const PACKETS: bool = false;
+    /// Returns whether it wants events now; without, none is built.
+    #[inline(always)]
+    fn is_on(&self) -> bool {
+        true
+    }
     /// Takes one event.
     fn record(&mut self, at: Instant, conn: ConnId, event: Event);
     /// Takes a packet that leaves a host, behind the event of the segment. Called where the world shows packets, and only if
@@ -33,6 +38,10 @@ impl Observer for Off {
 impl<O: Observer> Observer for &mut O {
     const ENABLED: bool = O::ENABLED;
     const PACKETS: bool = O::PACKETS;
+    #[inline(always)]
+    fn is_on(&self) -> bool {
+        (**self).is_on()
+    }
     fn record(&mut self, at: Instant, conn: ConnId, event: Event) {
         (**self).record(at, conn, event);
     }

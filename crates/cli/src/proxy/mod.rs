@@ -11,6 +11,7 @@ mod transparent;
 use crate::device::DeviceArgs;
 use crate::failure::LinkError;
 use crate::host::{Ended, Host, HostArgs};
+use crate::tracer::{self, OurEnd, Subject};
 use base::Duration;
 use clap::Args;
 use greeting::Credentials;
@@ -58,7 +59,10 @@ pub fn run(args: &ProxyArgs) -> Result<(), LinkError> {
             forward::run(host, rules, &args.device, args.listen, args.user.clone()).await
         }
     };
-    let ended = Host::run(&args.device, &args.host, args.transparent, work)?;
+    let (command, settings) = ("proxy", args.device.settings());
+    let subject = Subject { command, profile: &*args.device.profile()?, settings };
+    let run = |traces| Host::run(&args.device, &args.host, args.transparent, traces, work);
+    let ended = tracer::each(args.host.trace.as_deref(), subject, OurEnd::Sender, run)?;
     if let Ended::Interrupted(reset @ 1..) = ended {
         anstream::eprintln!("interrupted: {reset} open connections were reset; --grace TIME gives them longer");
     }

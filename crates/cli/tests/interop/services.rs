@@ -206,3 +206,54 @@ fn parse(text: &str) -> BTreeMap<String, u64> {
     assert!(families.len() > 30, "{families:?}");
     samples
 }
+
+/// Bytes of payload that a trace saw leave, counted once, and arrive.
+fn payload(trace: &Path) -> (u64, u64) {
+    let read = trace_io::dir::read(trace).unwrap();
+    let (mut left, mut came) = (0, 0);
+    for record in &read.records {
+        match record.event {
+            trace_io::Event::SegmentSent { len, retransmit: 0, .. } => left += u64::from(len),
+            trace_io::Event::SegmentReceived { len, .. } => came += u64::from(len),
+            _ => {}
+        }
+    }
+    (left, came)
+}
+
+#[test_case("--loss 1% --seed 5"; "by the loop that loses packets")]
+#[test_case(""; "by the library")]
+fn each_connection_that_is_served_leaves_a_trace(options: &str) {
+    let (lab, directory) = (Lab::new(), tempfile::tempdir().unwrap());
+    let traces = directory.path().join("traces");
+    let mut server = longhaul(&lab, &["serve", "echo", "--trace", traces.to_str().unwrap()], V4, options);
+    server.ready();
+    for bytes in [300_000, 200_000] {
+        assert_eq!(exchange(&lab, own(V4, 7), vec![7; bytes]).join().len(), bytes);
+    }
+    server.interrupt();
+    server.finish(0);
+    for (number, bytes) in [("0", 300_000), ("1", 200_000)] {
+        let (left, came) = payload(&traces.join(number));
+        // The FIN counts one; what the network duplicates or we send again can come twice.
+        assert!(left == bytes + 1 && came >= bytes, "{left} and {came} of {bytes}");
+        let summary: Value =
+            serde_json::from_slice(&std::fs::read(traces.join(number).join("summary.json")).unwrap()).unwrap();
+        assert_eq!(summary["run"]["experiment"], "serve");
+    }
+    assert!(!traces.join("2").exists());
+}
+
+#[test]
+fn what_is_received_leaves_a_trace_of_the_receiver() {
+    let (lab, directory) = (Lab::new(), tempfile::tempdir().unwrap());
+    let (remote, trace) = (lab.peer_address(V4, 9), directory.path().join("trace"));
+    let source = lab.peer.pattern_server(remote, 5_000_000);
+    let command = ["recv", &remote.to_string(), "--trace", trace.to_str().unwrap()];
+    let summary = longhaul(&lab, &command, V4, "--loss 1% --seed 7").finish(0);
+    source.join();
+    assert_eq!(summary.number("/read/bytes"), 5_000_000);
+    assert!(payload(&trace).1 >= 5_000_000);
+    let read = trace_io::dir::read(&trace).unwrap();
+    assert_eq!(read.meta.ends[0].name, "receiver");
+}

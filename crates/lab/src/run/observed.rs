@@ -26,20 +26,20 @@ pub struct Names {
     pub profile: Option<String>,
 }
 
-/// Returns what is known in advance of a transfer over a network without a model. `settings` distinguish it from others.
-pub fn meta_of_real(arm: &Profile, settings: Vec<(String, String)>) -> Meta {
+/// Returns what is known in advance of a transfer by `command` over a network without a model, but for its ends. `settings`
+/// distinguish it from others.
+pub fn meta_of_real(command: &str, arm: &Profile, settings: Vec<(String, String)>) -> Meta {
     let ends = Ends::Profile(arm.config().clone());
     let config = from_root(&ends);
     Meta {
         vocabulary: trace_io::VERSION,
         version: stamp::version(&ends),
-        experiment: "send".to_owned(),
+        experiment: command.to_owned(),
         arm: arm.name.clone(),
         profile: Some(arm.name.clone()),
         iteration: 1,
         cell: settings,
         config: config.into_iter().collect(),
-        ends: vec![End { conn: SENDER.0, name: "sender".to_owned() }],
         ..Meta::default()
     }
 }

@@ -198,7 +198,7 @@ impl Endpoint {
         let tsecr = seg.repr.options.timestamps.filter(|_| self.neg.timestamps).map(|ts| ts.tsecr);
         let dcx = DetectCx { arrival: p.arrival, ..self.snd.detect_cx(cx.now, tsecr) };
         #[cfg(not(longhaul_unwatched))]
-        let reordering_before = O::ENABLED.then(|| self.snd.rec.detector.reordering());
+        let reordering_before = cx.is_observed().then(|| self.snd.rec.detector.reordering());
         if let Some(range) = p.dsack {
             self.snd.rec.detector.on_dsack(range, &dcx);
         }

@@ -193,7 +193,7 @@ impl Endpoint {
         self.pending.add_if(woken, Readiness::Writable);
         self.stats.note_held(cx.now, self.held());
         #[cfg(not(longhaul_unwatched))]
-        if O::ENABLED {
+        if cx.is_observed() {
             let size = self.may_send().then(|| self.segment_size());
             let limit = size.map_or(Limit::Nothing, |size| limit(&self.cfg, &self.snd, cx.now, size));
             self.stats.emit_limit(cx, limit);

@@ -8,7 +8,7 @@ use crate::config::GuardConfig;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
 use base::{Bytes, Duration, Instant, Rng};
-use trace::{ConnId, Observer};
+use trace::{ConnId, Event, Observer};
 
 /// How long a connection without a flight keeps memory for the next one.
 const QUIET: Duration = Duration::from_secs(1);
@@ -226,6 +226,11 @@ impl Stack {
                 // The peer is not notified, as if the SYN had found no room; a cookie may answer its next SYN. A peer that
                 // already has our SYN-ACK acknowledges it, and is reset.
                 self.guarded.embryonic_evicted += 1;
+                if let Some(slot) = self.slots.at(index) {
+                    let from = slot.endpoint.state().into();
+                    let mut cx = Cx::new(now, &mut slot.rng, slot.conn.id, obs);
+                    cx.emit(|| Event::StateChanged { from, to: trace::State::Closed });
+                }
                 self.drop_slot(index);
             }
             Expendable::Idle | Expendable::Orphan => self.reset_orphan(index, now, obs),

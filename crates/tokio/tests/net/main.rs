@@ -3,6 +3,7 @@
 mod adapters;
 mod half_close;
 mod lifetime;
+mod observed;
 mod requests;
 mod runtime;
 mod streams;

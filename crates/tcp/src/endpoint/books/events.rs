@@ -67,7 +67,7 @@ impl Statistics {
 
     /// Reports the congestion window, the threshold and the peer's window if any of them has changed.
     pub fn emit_snapshot<O: Observer>(&mut self, cx: &mut Cx<'_, O>, snd: &Sender) {
-        if !O::ENABLED {
+        if !cx.is_observed() {
             return;
         }
         let snapshot = snd.cc.snapshot();
