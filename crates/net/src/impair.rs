@@ -4,10 +4,9 @@
 //! and the stack sees a device without segmentation offload.
 
 use crate::device::Frame;
-use crate::link::mark_ce;
 use crate::pool::Pool;
 use base::{Instant, Rng};
-use netem::{Packet, Path, PathSpec};
+use netem::{Ecn, Packet, Path, PathSpec};
 use tcp::{ChecksumState, Payload, RxFrame, TxFrame, fill_pattern};
 use wire::{Header, Parts, Split};
 
@@ -73,7 +72,15 @@ impl Packet for Parcel {
     }
 
     fn mark_ce(&mut self) -> bool {
-        mark_ce(&mut self.bytes)
+        netem::ip::mark_ce(&mut self.bytes)
+    }
+
+    fn ecn(&self) -> Ecn {
+        netem::ip::ecn(&self.bytes)
+    }
+
+    fn flow(&self) -> u64 {
+        netem::ip::flow(&self.bytes)
     }
 
     fn duplicate(&self) -> Self {

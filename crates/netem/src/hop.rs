@@ -1,5 +1,6 @@
 //! The hop seam: what one stage of a one-way path guarantees to the path that composes it (`path.rs`).
 
+use crate::ip::{self, Ecn};
 use base::{Instant, Rng};
 use core::fmt::Debug;
 use core::ops::Range;
@@ -10,6 +11,15 @@ pub trait Packet: Debug + Sized {
     fn wire_len(&self) -> u32;
     /// Sets the congestion-experienced mark; returns `false` if the packet is not ECN-capable.
     fn mark_ce(&mut self) -> bool;
+    /// Returns the ECN codepoint, by which a queue manager for two kinds of traffic tells them apart.
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+    /// Returns a number that all packets of one flow share and that other flows have by chance only; queue managers hash it with
+    /// a number of their own. All packets without a flow share zero.
+    fn flow(&self) -> u64 {
+        0
+    }
     /// An identical second packet.
     fn duplicate(&self) -> Self;
     /// Returns the bytes of its stream that the packet carries, counted from the start of the stream; `None` if it carries none
@@ -19,13 +29,19 @@ pub trait Packet: Debug + Sized {
     }
 }
 
-/// An IP packet as its bytes, for those who give it no meaning: it is not ECN-capable.
+/// An IP packet as its bytes.
 impl Packet for Vec<u8> {
     fn wire_len(&self) -> u32 {
         self.len() as u32
     }
     fn mark_ce(&mut self) -> bool {
-        false
+        ip::mark_ce(self)
+    }
+    fn ecn(&self) -> Ecn {
+        ip::ecn(self)
+    }
+    fn flow(&self) -> u64 {
+        ip::flow(self)
     }
     fn duplicate(&self) -> Self {
         self.clone()
@@ -37,7 +53,7 @@ impl Packet for Vec<u8> {
 pub enum Offer<P> {
     /// It leaves at this time, which is already known: no separate event is needed. Never earlier than the offer.
     Forwards(Instant, P),
-    /// The hop keeps it and decides later; use `next_deadline` and `poll`.
+    /// The hop keeps it, or has decided about it and others: use `poll` at once, and at each `next_deadline`.
     Queued,
     /// It was dropped; the packet is returned so that its storage can be reused.
     Dropped(P, DropCause),
@@ -45,6 +61,15 @@ pub enum Offer<P> {
     Moves(Instant, P, Moved),
     /// It leaves, and so does a copy of it; the second time is not before the first unless the hop reorders.
     Both(Instant, P, Instant, P),
+}
+
+/// What became of a packet that a hop kept.
+#[derive(Debug)]
+pub enum Left<P> {
+    /// It leaves at this time, not earlier than the call and not before any packet that left earlier.
+    Leaves(Instant, P),
+    /// It was dropped.
+    Dropped(P, DropCause),
 }
 
 /// How a packet was reordered.
@@ -98,7 +123,7 @@ impl HopKind {
 
 /// One stage of a one-way path.
 ///
-/// The path calls `offer` in order of time. A hop keeps state but no clock and no randomness: both come in with the call.
+/// The path calls `offer` and `poll` in order of time. A hop keeps state but no clock and no randomness: both come in with the call.
 pub trait Hop<P: Packet>: Debug + Send {
     /// A packet arrives at `now`.
     fn offer(&mut self, now: Instant, packet: P, rng: &mut Rng) -> Offer<P>;
@@ -106,8 +131,8 @@ pub trait Hop<P: Packet>: Debug + Send {
     fn next_deadline(&self) -> Option<Instant> {
         None
     }
-    /// Returns a packet that is due, if any; call until `None`, after which the next deadline is later than `now`.
-    fn poll(&mut self, _now: Instant) -> Option<P> {
+    /// Returns the fate of a packet that is due, if any; call until `None`, after which the next deadline is later than `now`.
+    fn poll(&mut self, _now: Instant, _rng: &mut Rng) -> Option<Left<P>> {
         None
     }
     /// Returns whether packets can leave in a different order from their arrival: after such a hop the path offers packets to the
@@ -121,6 +146,10 @@ pub trait Hop<P: Packet>: Debug + Send {
     }
     /// Returns the peak number of bytes inside.
     fn max_backlog(&self) -> u64 {
+        0
+    }
+    /// Returns the number of packets that left with a congestion-experienced mark set here.
+    fn marks(&self) -> u64 {
         0
     }
     /// Hands the waiting packets' exit times and bytes, oldest first, to a hop that replaces this one. The packets themselves

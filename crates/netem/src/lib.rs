@@ -1,4 +1,4 @@
-//! One-way links as sans-I/O hops: rate, queue, delay, loss, reordering, duplication.
+//! One-way links as sans-I/O hops: rate, queues and their managers, delay, loss, reordering, duplication.
 //!
 //! The same hops run in virtual time under `sim` and in real time under `net`. Integers only; every random decision is drawn once
 //! per packet index from the hop's own stream, so that two experiments with the same seed meet the same random conditions.
@@ -8,6 +8,7 @@
 pub mod delay;
 pub mod duplicate;
 pub mod hop;
+pub mod ip;
 pub mod loss;
 pub mod path;
 pub mod presets;
@@ -20,10 +21,13 @@ mod testing;
 
 pub use delay::{Delay, Jitter, JitterKind};
 pub use duplicate::Duplicate;
-pub use hop::{DropCause, Hop, HopKind, Moved, Offer, Packet};
+pub use hop::{DropCause, Hop, HopKind, Left, Moved, Offer, Packet};
+pub use ip::Ecn;
 pub use loss::{Place, StreamLoss};
 pub use path::{Drops, Path, PathStats};
 pub use presets::{LossSpec, PathSpec};
 pub use queue::droptail::Buffer;
+pub use queue::{Codel, DualPi2, FqCodel, Pie, QueueSpec, Signal};
 pub use rate::Bottleneck;
+pub use rate::managed::ManagedBottleneck;
 pub use reorder::ReorderSpec;

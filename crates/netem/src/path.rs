@@ -3,12 +3,12 @@
 //! A packet passes all hops in the one call that offers it, since hops know its exit time on entry; it then waits for its
 //! arrival: one event per packet. Two kinds of hops need more. After a hop that reorders, packets wait in a *door* and enter the
 //! next hop in the order of their times. A hop that returns `Queued` is served at its deadlines, and always before a later packet
-//! is offered to it. If a departure and an arrival coincide, the departure comes first.
+//! is offered to it; it may hand a packet on ahead of the caller's clock, too. If a departure and an arrival coincide, the departure comes first.
 //!
 //! Time must not decrease between calls. Hops are offered times ahead of the caller's clock; each sees its own arrivals in order,
 //! and may rely on nothing more.
 
-use crate::hop::{DropCause, Hop, HopKind, Moved, Offer, Packet};
+use crate::hop::{DropCause, Hop, HopKind, Left, Moved, Offer, Packet};
 use crate::queue::timed::TimedQueue;
 use base::{Instant, Rng};
 
@@ -53,6 +53,8 @@ pub struct PathStats {
     pub duplicated: u64,
     /// Packets that were dropped on the way.
     pub dropped: Drops,
+    /// Congestion-experienced marks that hops set (RFC 3168 §5).
+    pub marked: u64,
     /// The peak number of bytes in any one hop's queue, the packet in service counted whole.
     pub max_backlog_bytes: u64,
 }
@@ -174,7 +176,8 @@ impl<P: Packet> Path<P> {
     /// What went through so far.
     pub fn stats(&self) -> PathStats {
         let max_backlog_bytes = self.stages.iter().map(|stage| stage.hop.max_backlog()).max().unwrap_or(0);
-        PathStats { max_backlog_bytes, ..self.stats }
+        let marked = self.stages.iter().map(|stage| stage.hop.marks()).sum();
+        PathStats { max_backlog_bytes, marked, ..self.stats }
     }
 
     fn set_clock(&mut self, now: Instant) {
@@ -225,7 +228,8 @@ impl<P: Packet> Path<P> {
                 None
             }
             Offer::Queued => {
-                self.renew_deadline(index);
+                // A queue may have dropped a packet to make room, this one or another.
+                self.collect(index, at, dropped);
                 None
             }
             Offer::Both(exit, packet, copy_exit, copy) => {
@@ -243,14 +247,24 @@ impl<P: Packet> Path<P> {
         F: FnMut(P, HopKind, DropCause),
     {
         let at = self.stages[index].deadline;
-        while let Some(packet) = self.stages[index].hop.poll(at) {
-            self.enter(index + 1, at, packet, dropped);
-        }
-        self.renew_deadline(index);
+        self.collect(index, at, dropped);
         assert!(self.stages[index].deadline > at, "hop {:?} is not done with its deadline", self.stages[index].kind);
     }
 
-    fn renew_deadline(&mut self, index: usize) {
+    /// Moves on or drops every packet whose fate a hop has decided by `at`, and learns its next deadline.
+    fn collect<F>(&mut self, index: usize, at: Instant, dropped: &mut F)
+    where
+        F: FnMut(P, HopKind, DropCause),
+    {
+        while let Some(left) = self.stages[index].poll(at) {
+            match left {
+                Left::Leaves(exit, packet) => self.enter(index + 1, exit, packet, dropped),
+                Left::Dropped(packet, cause) => {
+                    self.stats.dropped.count(cause);
+                    dropped(packet, self.stages[index].kind, cause);
+                }
+            }
+        }
         let stage = &mut self.stages[index];
         stage.deadline = stage.hop.next_deadline().unwrap_or(Instant::MAX);
         self.next_event = self.next_event.min(stage.deadline);
@@ -282,6 +296,10 @@ impl<P: Packet> Path<P> {
 }
 
 impl<P: Packet> Stage<P> {
+    fn poll(&mut self, now: Instant) -> Option<Left<P>> {
+        self.hop.poll(now, &mut self.rng)
+    }
+
     fn next_event(&self) -> Instant {
         self.door.as_ref().map_or(Instant::MAX, TimedQueue::next_at).min(self.deadline)
     }

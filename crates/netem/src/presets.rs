@@ -11,18 +11,22 @@ use crate::hop::{Hop, Packet};
 use crate::loss::gilbert_elliott::Chain;
 use crate::loss::{Bernoulli, ByPosition, GilbertElliott, Mask, StreamLoss};
 use crate::path::Path;
+use crate::queue::QueueSpec;
 use crate::queue::droptail::Buffer;
 use crate::rate::Bottleneck;
+use crate::rate::managed::ManagedBottleneck;
 use crate::reorder::ReorderSpec;
 use base::{Duration, Rate, Ratio, Rng};
 
 /// One direction of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathSpec {
-    /// Rate of the bottleneck, in IP bytes; `None` for no bottleneck, which makes `buffer` meaningless.
+    /// Rate of the bottleneck, in IP bytes; `None` for no bottleneck, which makes `buffer` and `queue` meaningless.
     pub rate: Option<Rate>,
-    /// Drop-tail buffer of the bottleneck.
+    /// Room of the bottleneck: for all its packets behind a drop-tail queue, for those that wait behind any other.
     pub buffer: Buffer,
+    /// How the bottleneck manages its queue.
+    pub queue: QueueSpec,
     /// One-way delay.
     pub delay: Duration,
     /// Random extra delay after the bottleneck.
@@ -57,6 +61,7 @@ impl PathSpec {
         Self {
             rate: None,
             buffer: Buffer::Unlimited,
+            queue: QueueSpec::DropTail,
             delay,
             jitter: None,
             drops: Vec::new(),
@@ -67,7 +72,7 @@ impl PathSpec {
     }
 
     /// The path, with its random streams forked from `rng`.
-    pub fn build<P: Packet>(&self, rng: &Rng) -> Path<P> {
+    pub fn build<P: Packet + Send + 'static>(&self, rng: &Rng) -> Path<P> {
         let mut hops: Vec<Box<dyn Hop<P>>> = Vec::new();
         if !self.drops.is_empty() {
             hops.push(Box::new(ByPosition::new(&self.drops, &mut rng.fork("drop/places"))));
@@ -79,7 +84,10 @@ impl PathSpec {
             LossSpec::Mask(indices) => hops.push(Box::new(Mask::new(indices.clone()))),
         }
         if let Some(rate) = self.rate {
-            hops.push(Box::new(Bottleneck::new(rate, self.buffer)));
+            hops.push(match ManagedBottleneck::new(rate, &self.queue, self.buffer, rng) {
+                Some(managed) => Box::new(managed),
+                None => Box::new(Bottleneck::new(rate, self.buffer)),
+            });
         }
         hops.push(Box::new(Delay::new(self.delay, self.jitter, self.reorder)));
         if !self.duplicate.is_zero() {

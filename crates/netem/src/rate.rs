@@ -4,6 +4,8 @@
 //! here. The serialiser keeps the fraction of a nanosecond by which an exit time is rounded up, so that a busy link runs at
 //! exactly its rate over any number of packets; a single exit is late by less than a nanosecond, never early.
 
+pub mod managed;
+
 use crate::hop::{DropCause, Hop, HopKind, Offer, Packet};
 use crate::queue::droptail::{Buffer, DropTail};
 use base::{Instant, Rate, Rng};
@@ -56,7 +58,7 @@ impl<P: Packet> Hop<P> for Bottleneck {
 }
 
 /// Virtual time of a link: when its last bit leaves, exactly.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Serialiser {
     rate: Rate,
     /// The whole nanosecond of that moment …

@@ -1,6 +1,7 @@
 //! Shared by the tests of several modules: a packet, and a path driven to its end.
 
 use crate::hop::{DropCause, Hop, Offer, Packet};
+use crate::ip::Ecn;
 use crate::path::Path;
 use base::{Duration, Instant, Rate, Ratio, Rng};
 
@@ -21,6 +22,66 @@ impl Packet for Parcel {
     fn duplicate(&self) -> Self {
         *self
     }
+}
+
+/// A packet with what queue managers look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Traveller {
+    pub(crate) index: u64,
+    pub(crate) len: u32,
+    pub(crate) flow: u64,
+    pub(crate) ecn: Ecn,
+}
+
+impl Packet for Traveller {
+    fn wire_len(&self) -> u32 {
+        self.len
+    }
+    fn mark_ce(&mut self) -> bool {
+        let capable = self.ecn != Ecn::NotEct;
+        if capable {
+            self.ecn = Ecn::Ce;
+        }
+        capable
+    }
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+    fn flow(&self) -> u64 {
+        self.flow
+    }
+    fn duplicate(&self) -> Self {
+        *self
+    }
+}
+
+/// The fate of travellers: arrivals as (nanosecond, packet) in order, and drops.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Journey {
+    pub(crate) arrivals: Vec<(u64, Traveller)>,
+    pub(crate) drops: Vec<(Traveller, DropCause)>,
+}
+
+/// Offers each packet at its nanosecond, polling at every deadline on the way and to the end.
+pub(crate) fn travel(path: &mut Path<Traveller>, offers: &[(u64, Traveller)]) -> Journey {
+    let mut journey = Journey::default();
+    let mut poll_until = |path: &mut Path<Traveller>, end: Instant, offered: Option<Traveller>| {
+        let Journey { arrivals, drops } = &mut journey;
+        let mut on_drop = |lost: Traveller, _, cause| drops.push((lost, cause));
+        while let Some(deadline) = path.next_deadline().filter(|deadline| *deadline <= end) {
+            while let Some((at, packet)) = path.poll(deadline, &mut on_drop) {
+                arrivals.push((at.as_nanos(), packet));
+            }
+        }
+        if let Some(packet) = offered {
+            path.offer(end, packet, &mut on_drop);
+        }
+    };
+    for (ns, packet) in offers {
+        poll_until(path, at(*ns), Some(*packet));
+    }
+    poll_until(path, at(u64::MAX - 1), None);
+    journey
 }
 
 pub(crate) fn full_sized(index: u64) -> Parcel {

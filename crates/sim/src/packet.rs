@@ -5,7 +5,7 @@
 
 use base::{Instant, SeqNum};
 use core::ops::Range;
-use netem::Packet;
+use netem::{Ecn, Packet};
 use tcp::{ChecksumState, Payload, RxFrame, TxFrame};
 use trace::{PacketPayload, PacketSent};
 use wire::{Cuts, Header, MAX_HEADER, Merge};
@@ -180,10 +180,15 @@ impl Packet for Parcel {
     }
 
     fn mark_ce(&mut self) -> bool {
-        match self.header[0] >> 4 {
-            4 => mark_ipv4(&mut self.header),
-            _ => mark_ipv6(&mut self.header),
-        }
+        netem::ip::mark_ce(&mut self.header[..usize::from(self.header_len)])
+    }
+
+    fn ecn(&self) -> Ecn {
+        netem::ip::ecn(self.header())
+    }
+
+    fn flow(&self) -> u64 {
+        netem::ip::flow(self.header())
     }
 
     fn duplicate(&self) -> Self {
@@ -197,33 +202,6 @@ impl Packet for Parcel {
             _ => None,
         }
     }
-}
-
-/// The congestion-experienced code point, and the mask of the field (RFC 3168 §5).
-const CE: u8 = 0b11;
-
-fn mark_ipv4(header: &mut [u8; MAX_HEADER]) -> bool {
-    let before = header[1];
-    if before & CE == 0 {
-        return false;
-    }
-    header[1] = before | CE;
-    // Updates the header checksum without recomputing it (RFC 1624 §3, eqn. 3).
-    let checksum = u16::from_be_bytes([header[10], header[11]]);
-    let sum = u32::from(!checksum) + u32::from(!u16::from(before)) + u32::from(header[1]);
-    let folded = (sum & 0xffff) + (sum >> 16);
-    let folded = (folded & 0xffff) + (folded >> 16);
-    header[10..12].copy_from_slice(&(!(folded as u16)).to_be_bytes());
-    true
-}
-
-fn mark_ipv6(header: &mut [u8; MAX_HEADER]) -> bool {
-    // The traffic class spans the first two bytes; its low bits are bits 4 and 5 of the second.
-    let capable = header[1] & (CE << 4) != 0;
-    if capable {
-        header[1] |= CE << 4;
-    }
-    capable
 }
 
 /// A frame's progress on its way into a path.

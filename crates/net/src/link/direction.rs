@@ -122,6 +122,7 @@ fn add(sum: &mut PathStats, one: &PathStats) {
     sum.dropped.tail += one.dropped.tail;
     sum.dropped.loss += one.dropped.loss;
     sum.dropped.aqm += one.dropped.aqm;
+    sum.marked += one.marked;
     sum.max_backlog_bytes = sum.max_backlog_bytes.max(one.max_backlog_bytes);
 }
 

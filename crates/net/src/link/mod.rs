@@ -28,7 +28,6 @@ pub use capture::Captured;
 pub use direction::Way;
 pub use engine::Link;
 pub use handle::LinkHandle;
-pub(crate) use packet::mark_ce;
 pub use report::{DirectionReport, Lateness, LinkReport};
 pub use sched::{Raised, Scheduling, Share};
 

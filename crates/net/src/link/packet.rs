@@ -6,7 +6,7 @@
 
 use crate::offload::{GSO_ECN, GSO_UDP_L4, NEEDS_CSUM};
 use crate::pool::Pool;
-use netem::Packet;
+use netem::{Ecn, Packet};
 use tun_rs::{VIRTIO_NET_HDR_GSO_TCPV4, VIRTIO_NET_HDR_GSO_TCPV6, VIRTIO_NET_HDR_LEN, VirtioNetHdr};
 use wire::{Parts, Transport};
 
@@ -17,8 +17,6 @@ const UDP_HEADER: usize = 8;
 /// Bytes of a TCP header without options (RFC 9293 §3.1), and where its length is, in units of four.
 const TCP_HEADER: usize = 20;
 const DATA_OFFSET_AT: usize = 12;
-/// Explicit congestion notification (RFC 3168 §5): the value of the two bits for congestion experienced.
-const CE: u8 = 0b11;
 
 /// Packets are boxed: moving one moves a pointer.
 pub(crate) type Parcel = Box<Datagram>;
@@ -42,7 +40,15 @@ impl Packet for Parcel {
     }
 
     fn mark_ce(&mut self) -> bool {
-        mark_ce(&mut self.bytes[VIRTIO_NET_HDR_LEN..])
+        netem::ip::mark_ce(&mut self.bytes[VIRTIO_NET_HDR_LEN..])
+    }
+
+    fn ecn(&self) -> Ecn {
+        netem::ip::ecn(&self.bytes[VIRTIO_NET_HDR_LEN..])
+    }
+
+    fn flow(&self) -> u64 {
+        netem::ip::flow(&self.bytes[VIRTIO_NET_HDR_LEN..])
     }
 
     fn duplicate(&self) -> Self {
@@ -56,23 +62,6 @@ fn get(bytes: &[u8], at: usize) -> u16 {
 
 fn put(bytes: &mut [u8], at: usize, value: u16) {
     bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
-}
-
-/// Sets the congestion-experienced codepoint of an IP packet, if it is ECN-capable.
-pub(crate) fn mark_ce(packet: &mut [u8]) -> bool {
-    let version_4 = packet[0] >> 4 == 4;
-    // The two bits end the second byte of IPv4; in IPv6 four bits of the flow label follow.
-    let shift = if version_4 { 0 } else { 4 };
-    let before = get(packet, 0);
-    if packet[1] >> shift & CE == 0 {
-        return false;
-    }
-    packet[1] |= CE << shift;
-    if version_4 {
-        let sum = add(add(!get(packet, 10), !before), get(packet, 0)); // RFC 1624 §3
-        put(packet, 10, !sum);
-    }
-    true
 }
 
 /// One step of a ones'-complement sum.

@@ -28,8 +28,8 @@ impl Hop<Parcel> for Holding {
     fn next_deadline(&self) -> Option<Instant> {
         self.held.front().map(|(exit, _)| *exit)
     }
-    fn poll(&mut self, now: Instant) -> Option<Parcel> {
-        self.held.pop_front_if(|(exit, _)| *exit <= now).map(|(_, packet)| packet)
+    fn poll(&mut self, now: Instant, _rng: &mut Rng) -> Option<Left<Parcel>> {
+        self.held.pop_front_if(|(exit, _)| *exit <= now).map(|(exit, packet)| Left::Leaves(exit, packet))
     }
     fn kind(&self) -> HopKind {
         HopKind::Delay
@@ -150,6 +150,7 @@ fn stats_count_packets_bytes_and_causes() {
         delivered_bytes: 250,
         duplicated: 0,
         dropped: Drops { tail: 1, loss: 1, aqm: 0 },
+        marked: 0,
         max_backlog_bytes: 250,
     };
     assert_eq!(path.stats(), expected);

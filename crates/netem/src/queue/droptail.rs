@@ -46,16 +46,22 @@ impl DropTail {
     /// Whether `len` more bytes fit in at `now`.
     #[inline]
     pub(crate) fn has_room(&mut self, now: Instant, len: u32) -> bool {
+        self.forget(now);
+        match self.limit {
+            Buffer::Bytes(limit) => self.bytes + u64::from(len) <= limit,
+            Buffer::Packets(limit) => self.inside.len() < limit as usize,
+            Buffer::Unlimited => true,
+        }
+    }
+
+    /// Forgets packets that have left by `now`.
+    #[inline]
+    pub(crate) fn forget(&mut self, now: Instant) {
         while let Some(&(exit, gone)) = self.inside.front()
             && exit <= now
         {
             self.bytes -= u64::from(gone);
             self.inside.pop_front();
-        }
-        match self.limit {
-            Buffer::Bytes(limit) => self.bytes + u64::from(len) <= limit,
-            Buffer::Packets(limit) => self.inside.len() < limit as usize,
-            Buffer::Unlimited => true,
         }
     }
 
