@@ -81,7 +81,7 @@ impl<'t> NetnsBackend<'t> {
         let report = world.close();
         self.interrupt.obey();
         let (measured, report) = (done?, report.map_err(|error| RunFailure(error.to_string()))?);
-        Ok(with_path(measured, &report))
+        Ok(with_path(measured, run, &report))
     }
 }
 
@@ -114,10 +114,9 @@ impl Backend for NetnsBackend<'_> {
 }
 
 /// Adds the path's statistics.
-fn with_path(measured: Measured, report: &LinkReport) -> Measured {
+fn with_path(measured: Measured, run: &RunSpec, report: &LinkReport) -> Measured {
     let late = report.lateness.later_than(LATE);
     Measured {
-        dropped: report.ab.path.dropped.total(),
         packets: report.ab.path.offered + report.ba.path.offered,
         punctuality: Some(Punctuality {
             latest_ns: report.lateness.max.as_nanos(),
@@ -125,7 +124,7 @@ fn with_path(measured: Measured, report: &LinkReport) -> Measured {
             attempts: 1,
             disturbed: report.lateness.max > LATE || report.unmodelled_drops() > 0,
         }),
-        ..measured
+        ..measured.with_path(&run.point, &report.ab.path)
     }
 }
 

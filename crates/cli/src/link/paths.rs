@@ -1,6 +1,6 @@
 //! The syntax of a link's two directions: `rate=100mbit,delay=50ms,buffer=1bdp,reorder=1%/5ms/late`.
 //!
-//! The lab's parsers read rates, buffers, loss, jitter and reordering. A buffer in bandwidth-delay products refers to the round
+//! The lab's parsers read rates, buffers, queues, loss, jitter and reordering. A buffer in bandwidth-delay products refers to the round
 //! trip, so the two directions are evaluated together, and again when one of them changes.
 
 use super::pairs::{Pair, pairs};
@@ -8,10 +8,10 @@ use crate::failure::Failure;
 use base::{Duration, Rate, Ratio};
 use lab::spec::{Key, Point, Refusal};
 use net::Way;
-use netem::{Buffer, PathSpec};
+use netem::{Buffer, PathSpec, QueueSpec};
 use profiles::units::{self, Misread};
 
-const KEYS: [&str; 7] = ["rate", "delay", "buffer", "loss", "jitter", "reorder", "duplicate"];
+const KEYS: [&str; 8] = ["rate", "delay", "buffer", "queue", "loss", "jitter", "reorder", "duplicate"];
 
 /// Minimum default buffer: a short path holds less than a packet between its ends.
 const BUFFER_LEAST: u64 = 64_000;
@@ -24,6 +24,8 @@ struct Direction {
     /// Loss, jitter, reordering, and the buffer if one was given.
     point: Point,
     buffer: Asked,
+    /// The queue, if one was chosen.
+    queue: Asked,
     duplicate: Option<Ratio>,
 }
 
@@ -79,6 +81,10 @@ impl Direction {
                     pair.read(|text| set(&mut self.point, "path.buffer", text))?;
                     self.buffer = Asked::Yes(pair);
                 }
+                "queue" => {
+                    pair.read(|text| set(&mut self.point, "path.queue", text))?;
+                    self.queue = Asked::Yes(pair);
+                }
                 key => pair.read(|text| set(&mut self.point, &format!("path.{key}"), text))?,
             }
         }
@@ -110,10 +116,12 @@ impl Direction {
         let mut spec = lab::run::forward(&point, self.delay);
         spec.duplicate = self.duplicate.unwrap_or(Ratio::ZERO);
         if self.rate.is_none() {
-            (spec.rate, spec.buffer) = (None, Buffer::Unlimited);
+            (spec.rate, spec.buffer, spec.queue) = (None, Buffer::Unlimited, QueueSpec::DropTail);
             return Ok(spec);
         }
-        match (&self.buffer, spec.buffer) {
+        // A managed queue has room of its own.
+        let asked = if self.point.queue.is_some() { &self.queue } else { &self.buffer };
+        match (asked, spec.buffer) {
             (Asked::No, Buffer::Bytes(bytes)) => spec.buffer = Buffer::Bytes(bytes.max(BUFFER_LEAST)),
             (Asked::Yes(pair), Buffer::Bytes(bytes)) if bytes < PACKET => {
                 return Err(pair.wrong(format!("that is {bytes} bytes and holds no packet; write for example `64kB`")));
@@ -139,7 +147,7 @@ fn set(point: &mut Point, key: &str, text: &str) -> Result<(), Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netem::{Jitter, JitterKind, LossSpec, ReorderSpec};
+    use netem::{Jitter, JitterKind, LossSpec, Pie, ReorderSpec, Signal};
     use test_case::test_case;
 
     fn specs(ab: &str, ba: &str) -> [PathSpec; 2] {
@@ -165,6 +173,7 @@ mod tests {
         let expected = PathSpec {
             rate: mbit(100),
             buffer: Buffer::Bytes(1_250_000),
+            queue: QueueSpec::DropTail,
             delay: ms(50),
             jitter: Some(Jitter { max: ms(1), kind: JitterKind::KeepOrder }),
             drops: Vec::new(),
@@ -184,6 +193,26 @@ mod tests {
     #[test_case("delay=5ms", Buffer::Unlimited; "no bottleneck")]
     fn a_buffer_follows_the_path(ab: &str, buffer: Buffer) {
         assert_eq!(specs(ab, "delay=15ms")[0].buffer, buffer);
+    }
+
+    #[test_case("queue=codel", Buffer::Packets(1_000))]
+    #[test_case("queue=fq_codel/quantum=300/limit=1bdp,buffer=9MB", Buffer::Bytes(12_500); "the limit holds, not the buffer")]
+    #[test_case("queue=droptail,buffer=9MB", Buffer::Bytes(9_000_000))]
+    fn a_queue_can_be_chosen(queue: &str, room: Buffer) {
+        let [spec, _] = specs(&format!("rate=10mbit,delay=5ms,{queue}"), "delay=5ms");
+        assert_eq!((spec.buffer, spec.queue == QueueSpec::DropTail), (room, queue.starts_with("queue=droptail")));
+    }
+
+    #[test]
+    fn a_queue_can_be_changed_while_the_link_runs() {
+        let mut paths = Paths::default();
+        paths.change(Some("rate=10mbit,delay=5ms,queue=pie/ecn=on/target=20ms"), None).unwrap();
+        let pie = Pie { target: ms(20), signal: Signal::Mark, ..Pie::default() };
+        assert_eq!(paths.specs().unwrap()[0].1.queue, QueueSpec::Pie(pie));
+        paths.change(Some("queue=droptail"), None).unwrap();
+        assert_eq!(paths.specs().unwrap()[0].1.queue, QueueSpec::DropTail);
+        paths.change(Some("queue=pie,rate=none"), None).unwrap();
+        assert_eq!(paths.specs().unwrap()[0].1, PathSpec::ideal(ms(5)), "no bottleneck, no queue");
     }
 
     #[test_case("none", ReorderSpec::None)]
@@ -225,6 +254,9 @@ mod tests {
     #[test_case("delay=50", "--ab delay=50: `50` is not a valid duration: use"; "delay")]
     #[test_case("buffer=big", "--ab buffer=big: `big` is not a valid buffer size: write for example `1bdp`"; "buffer")]
     #[test_case("rate=1mbit,buffer=1bdp", "--ab buffer=1bdp: that is 0 bytes and holds no packet; write"; "no product")]
+    #[test_case("queue=red", "--ab queue=red: `red` is not a known queue: use droptail, codel"; "queue")]
+    #[test_case("queue=codel/quantum=1", "--ab queue=codel/quantum=1: `quantum` is not a parameter of codel: "; "parameter")]
+    #[test_case("rate=1mbit,queue=codel/limit=1bdp", "--ab queue=codel/limit=1bdp: that is 0 bytes and holds no packet; write"; "limit")]
     #[test_case("loss=2", "--ab loss=2: `2` is not a share between 0 and 1: use"; "loss")]
     #[test_case("jitter=x", "--ab jitter=x: `x` is not a valid duration: use"; "jitter")]
     #[test_case("reorder=1%", "--ab reorder=1%: `1%` says not which, how long and how: write for example `1%/5ms/late`"; "reorder")]

@@ -34,6 +34,7 @@ fn direction(report: &DirectionReport) -> Value {
         "delivered_bytes": path.delivered_bytes,
         "duplicated": path.duplicated,
         "dropped": {"tail": path.dropped.tail, "loss": path.dropped.loss, "aqm": path.dropped.aqm},
+        "marked": path.marked,
         "queue_bytes": report.backlog_bytes,
         "queue_bytes_max": path.max_backlog_bytes,
         "in_flight": report.in_flight,
@@ -102,6 +103,9 @@ fn line_of(now: &DirectionReport, before: &DirectionReport, seconds: f64) -> Str
         drops.tail,
         drops.loss
     );
+    if drops.aqm + now.path.marked > 0 {
+        line += &format!(", by the manager {}, marked {}", drops.aqm, now.path.marked);
+    }
     if now.unmodelled_drops() > 0 {
         line += &format!(", by the host {}", now.unmodelled_drops());
     }
@@ -140,5 +144,12 @@ mod tests {
             "   100.0 Mbit/s  queue     12.3 kB  on the way      0  dropped: full 3, random 0"
         );
         assert!(line_of(&now.ba, &before.ba, 0.0).ends_with("random 0, by the host 2"));
+        let mut managed = report();
+        (managed.ab.path.dropped.aqm, managed.ab.path.marked) = (4, 50);
+        assert!(line_of(&managed.ab, &before.ab, 0.1).ends_with("random 0, by the manager 4, marked 50"));
+        assert_eq!(
+            (&object(&managed)["ab"]["marked"], &object(&managed)["ab"]["dropped"]["aqm"]),
+            (&json!(50), &json!(4))
+        );
     }
 }

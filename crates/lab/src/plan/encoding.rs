@@ -4,12 +4,13 @@
 //! every seed would. A setting added after the first results appears only where it is used, so that older networks keep their
 //! seeds.
 
-use crate::spec::{BufferSize, Flow, Point, Queues, Reorder, ReorderMode, Whereabouts};
+use crate::spec::{BufferSize, Flow, ManagedQueue, Point, Queues, Reorder, ReorderMode, Value, Whereabouts};
 use base::{Duration, Rate, Ratio};
+use netem::{QueueSpec, Signal};
 
 /// The network and the flow of a cell, key by key.
 pub(crate) fn network(point: &Point) -> String {
-    let Point { rate, rtt, buffer, jitter, loss, drops, reorder, queues, flow } = point;
+    let Point { rate, rtt, buffer, queue, jitter, loss, drops, reorder, queues, flow } = point;
     let mut text = format!(
         "path.rate={} path.rtt={} path.buffer={} path.jitter={} path.loss={}",
         bits(*rate),
@@ -18,6 +19,9 @@ pub(crate) fn network(point: &Point) -> String {
         span(*jitter),
         percent(*loss)
     );
+    if let Some(queue) = queue {
+        text += &managed(queue);
+    }
     let losses: Vec<String> = drops.terms().map(|(place, times)| lost(place, times)).collect();
     if !losses.is_empty() {
         text += &format!(" path.drop={}", losses.join(" + "));
@@ -36,6 +40,25 @@ pub(crate) fn network(point: &Point) -> String {
         Flow::Bytes(count) => format!(" flow.bytes={}", bytes(*count)),
         Flow::Seconds(length) => format!(" flow.seconds={}", span(*length)),
     }
+}
+
+/// Every parameter is written, so that another default does not give two queues one text.
+fn managed(queue: &ManagedQueue) -> String {
+    let values = queue.parameters().map(|(key, value)| match value {
+        Value::Span(length) => format!(" {key}={}", span(length)),
+        Value::Count(count) => format!(" {key}={count}"),
+        Value::Ecn(Signal::Drop) => format!(" {key}=off"),
+        Value::Ecn(Signal::Mark) => format!(" {key}=on"),
+        Value::Room(room) => format!(" {key}={}", size(room)),
+    });
+    let name = match queue.spec {
+        QueueSpec::DropTail => "droptail",
+        QueueSpec::Codel(_) => "codel",
+        QueueSpec::FqCodel(_) => "fq_codel",
+        QueueSpec::Pie(_) => "pie",
+        QueueSpec::DualPi2(_) => "dualpi2",
+    };
+    format!(" path.queue={name}{}", values.collect::<String>())
 }
 
 /// Returns the largest unit that divides a number, and the quotient.
@@ -118,6 +141,22 @@ mod tests {
     #[test_case("path.rate", "9601bit", "path.rate=9601bit")]
     #[test_case("path.rate", "10Gbit", "path.rate=10Gbit")]
     #[test_case("path.rtt", "1500us", "path.rtt=1500us")]
+    #[test_case("path.queue", "codel", "path.queue=codel target=5ms interval=100ms ecn=off limit=1000pkt")]
+    #[test_case(
+        "path.queue",
+        "fq_codel limit=2bdp",
+        "path.queue=fq_codel target=5ms interval=100ms quantum=1500 flows=1024 ecn=on limit=2bdp"
+    )]
+    #[test_case(
+        "path.queue",
+        "pie burst=0ms",
+        "path.queue=pie target=15ms tupdate=15ms burst=0ns ecn=off limit=1000pkt"
+    )]
+    #[test_case(
+        "path.queue",
+        "dualpi2",
+        "path.queue=dualpi2 target=15ms tupdate=16ms step=1ms coupling=2 limit=10000pkt"
+    )]
     #[test_case("path.rtt", "2s", "path.rtt=2s")]
     #[test_case("path.rtt", "7ns", "path.rtt=7ns")]
     #[test_case("path.buffer", "0.25bdp", "path.buffer=0.25bdp")]

@@ -21,6 +21,9 @@ const FIRST: [&str; 8] = [
     "recovery_success_pct",
 ];
 
+/// Metrics that a line holds only where they apply, so that lines of other paths stay as they have always been.
+const WHERE_THEY_APPLY: [&str; 2] = ["aqm_drops", "marks"];
+
 /// The keys of a line in their order.
 #[derive(Serialize)]
 struct Line<'r> {
@@ -53,7 +56,9 @@ impl Numbers {
     }
 
     fn others(metrics: &Metrics) -> Self {
-        Self(metrics.all().into_iter().filter(|(name, _)| !FIRST.contains(name)).collect())
+        let applies = |name, value: Option<f64>| value.is_some() || !WHERE_THEY_APPLY.contains(&name);
+        let all = metrics.all().into_iter();
+        Self(all.filter(|(name, value)| !FIRST.contains(name) && applies(*name, *value)).collect())
     }
 }
 

@@ -18,10 +18,13 @@ pub struct CellView {
     pub seconds: Option<f64>,
     /// Rate of the bottleneck.
     pub rate_mbit: f64,
-    /// Buffer of the bottleneck, unless it is counted in packets.
+    /// Room of the bottleneck's queue, unless it is counted in packets.
     pub buffer_bytes: Option<u64>,
-    /// Buffer of the bottleneck, if it is counted in packets.
+    /// Room of the bottleneck's queue, if it is counted in packets.
     pub buffer_packets: Option<u32>,
+    /// How a bottleneck that manages its queue does so, as experiments write it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<String>,
     /// Largest jitter.
     pub jitter_us: f64,
     /// Probability of loss.
@@ -67,6 +70,7 @@ impl CellView {
             rate_mbit: point.rate.bits_per_sec() as f64 / 1e6,
             buffer_bytes,
             buffer_packets,
+            queue: point.queue.map(|queue| queue.to_string()),
             jitter_us: point.jitter.as_nanos() as f64 / 1e3,
             loss_pct: percent(point.loss),
             drop: (!point.drops.is_empty()).then(|| point.drops.to_string()),
@@ -88,6 +92,7 @@ pub fn constants(plan: &Plan) -> String {
     let reorders = !point.reorder.probability.is_zero() || swept.contains(&"path.reorder.probability");
     let shown = point.settings().filter(|(key, _)| {
         let absent = match *key {
+            "path.buffer" => point.queue.is_some() && !swept.contains(&"path.queue"),
             "path.jitter" => point.jitter.is_zero(),
             "path.loss" => point.loss.is_zero(),
             "path.reorder.queues" => false,

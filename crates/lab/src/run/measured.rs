@@ -2,6 +2,7 @@
 
 use crate::spec::{Point, for_each_metric};
 use base::Duration;
+use netem::PathStats;
 use serde::{Deserialize, Serialize};
 use tcp::TcpInfo;
 
@@ -28,6 +29,12 @@ macro_rules! measured {
             pub reo_wnd_mult: Option<u32>,
             /// Data packets that the path dropped.
             pub dropped: u64,
+            /// Those of them that a managed queue dropped before it was full; `None` if the queue is not managed.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub aqm_drops: Option<u64>,
+            /// Congestion marks that a managed queue set; `None` if the queue is not managed.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub marks: Option<u64>,
             /// Duration of the same run without losses by position; `None` if there are none anyway.
             pub undropped_ns: Option<u64>,
             /// Data and ACK packets that endpoints offered to the path.
@@ -82,6 +89,17 @@ impl Measured {
     /// The same, and what both ends of our own say.
     pub fn of_profile(bytes: u64, elapsed: Duration, sender: &TcpInfo, receiver: &TcpInfo) -> Self {
         Self::of_ends(bytes, elapsed, &BothEnds { sender, receiver })
+    }
+
+    /// Adds what the bottleneck of a run's path did to data packets.
+    pub fn with_path(self, point: &Point, path: &PathStats) -> Self {
+        let managed = |count| point.queue.map(|_| count);
+        Self {
+            dropped: path.dropped.total(),
+            aqm_drops: managed(path.dropped.aqm),
+            marks: managed(path.marked),
+            ..self
+        }
     }
 
     /// Milliseconds from the first SYN sent until the last byte read.

@@ -2,7 +2,7 @@
 
 use crate::spec::{Point, ReorderMode};
 use base::Duration;
-use netem::{Jitter, JitterKind, LossSpec, PathSpec, ReorderSpec};
+use netem::{Jitter, JitterKind, LossSpec, PathSpec, QueueSpec, ReorderSpec};
 
 /// The path of a cell in the direction of the data, and the way back.
 pub fn paths(point: &Point) -> [PathSpec; 2] {
@@ -17,6 +17,7 @@ pub fn forward(point: &Point, delay: Duration) -> PathSpec {
     PathSpec {
         rate: Some(point.rate),
         buffer: point.buffer(),
+        queue: point.queue.map_or(QueueSpec::DropTail, |queue| queue.spec),
         jitter: (!point.jitter.is_zero()).then_some(jitter),
         drops: point.drops.of(point.flow).expect("a plan's settings fit together"),
         loss: if point.loss.is_zero() { LossSpec::None } else { LossSpec::Bernoulli(point.loss) },

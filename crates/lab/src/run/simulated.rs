@@ -25,17 +25,17 @@ impl Backend for SimBackend {
 /// As [`Backend::run`].
 pub fn simulate<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<Measured, RunFailure> {
     let mut scenario = scenario(spec)?;
-    let mut found = simulate_one(&scenario, observer)?;
+    let mut found = simulate_one(spec, &scenario, observer)?;
     if !scenario.forward.drops.is_empty() {
         scenario.forward.drops.clear();
-        found.undropped_ns = Some(simulate_one(&scenario, &mut trace::Off)?.elapsed_ns);
+        found.undropped_ns = Some(simulate_one(spec, &scenario, &mut trace::Off)?.elapsed_ns);
     }
     Ok(found)
 }
 
-fn simulate_one<O: Observer>(scenario: &Scenario, observer: &mut O) -> Result<Measured, RunFailure> {
+fn simulate_one<O: Observer>(spec: &RunSpec, scenario: &Scenario, observer: &mut O) -> Result<Measured, RunFailure> {
     let outcome = sim::run(scenario, observer).map_err(|failure| RunFailure(failure.to_string()))?;
-    measured(&outcome)
+    Ok(measured(&outcome)?.with_path(&spec.point, &outcome.forward))
 }
 
 /// Returns the run as a scenario. Both ends are the arm's.
@@ -127,6 +127,20 @@ mod tests {
             assert_eq!(repair, Some(beyond_the_twin as f64 / 25e6));
             assert!(repair > Some(1.0), "three segments lost at the end take a round trip or more");
         }
+    }
+
+    #[test]
+    fn decisions_of_a_managed_queue_are_counted_apart() {
+        let run = |queue: &str| {
+            let plan = plan("wan", &["path.rtt=25ms", "flow.bytes=2MB", &format!("path.queue={queue}")]);
+            SimBackend.run(&plan.runs[0]).unwrap()
+        };
+        let plain = run("droptail");
+        assert_eq!((plain.aqm_drops, plain.marks), (None, None));
+        assert!(!serde_json::to_string(&plain).unwrap().contains("marks"), "lines of such runs stay as they were");
+        let managed = run("codel target=1ms interval=10ms limit=100pkt");
+        let (aqm, marks) = (managed.aqm_drops.unwrap(), managed.marks.unwrap());
+        assert!(aqm > 0 && managed.dropped >= aqm && marks == 0, "{managed:?}");
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! What is compared: an experiment as a file defines it and the command line changes it.
 
+mod buffer;
 mod catalogue;
 mod drops;
 mod expect;
 mod experiment;
 mod flow;
 mod kind;
+mod managed_queue;
 mod metrics;
 mod overrides;
 mod queues;
@@ -13,6 +15,7 @@ mod read;
 mod refusal;
 mod setting;
 
+pub use buffer::BufferSize;
 pub use catalogue::{BUILTIN, builtin};
 pub use drops::Drops;
 pub(crate) use drops::Whereabouts;
@@ -22,10 +25,12 @@ pub(crate) use experiment::Target;
 pub use experiment::{Axis, Experiment};
 pub use flow::Flow;
 pub use kind::{ArmKind, ArmSpec, CommandPair, Ends, KernelCc};
+pub use managed_queue::ManagedQueue;
+pub(crate) use managed_queue::Value;
 pub(crate) use metrics::for_each_metric;
 pub use metrics::{Column, METRICS, Metric};
 pub use overrides::Overrides;
 pub use queues::Queues;
 pub use read::read;
 pub use refusal::{Part, Refusal, UsageError};
-pub use setting::{BufferSize, KEYS, Key, Point, Reorder, ReorderMode};
+pub use setting::{KEYS, Key, Point, Reorder, ReorderMode};

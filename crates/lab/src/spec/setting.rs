@@ -3,8 +3,10 @@
 //! A key (`path.rtt`, `flow.bytes`) means the same in an experiment file, in a sweep and after `--set`, because all three
 //! go through [`KEYS`].
 
+use crate::spec::buffer::BufferSize;
 use crate::spec::drops::Drops;
 use crate::spec::flow::Flow;
+use crate::spec::managed_queue::{DROP_TAIL, ManagedQueue};
 use crate::spec::queues::Queues;
 use crate::spec::refusal::Refusal;
 use base::{Duration, Rate, Ratio};
@@ -18,8 +20,10 @@ pub struct Point {
     pub rate: Rate,
     /// Round-trip time without queueing, half of it each way.
     pub rtt: Duration,
-    /// Drop-tail buffer of the bottleneck.
+    /// Buffer of the bottleneck behind a drop-tail queue.
     pub buffer: BufferSize,
+    /// How the bottleneck manages its queue; `None` for drop-tail.
+    pub queue: Option<ManagedQueue>,
     /// Maximum extra delay after the bottleneck; the order is kept.
     pub jitter: Duration,
     /// Probability that a packet is lost on entry.
@@ -32,17 +36,6 @@ pub struct Point {
     pub queues: Option<Queues>,
     /// What is transferred.
     pub flow: Flow,
-}
-
-/// Size of a buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BufferSize {
-    /// This many bandwidth-delay products.
-    Bdp(Fraction),
-    /// This many bytes of IP packets.
-    Bytes(u64),
-    /// This many packets.
-    Packets(u32),
 }
 
 /// Reordered packets, drawn by packet index after the bottleneck.
@@ -72,6 +65,7 @@ impl Default for Point {
             rate: Rate::from_bits_per_sec(100_000_000).expect("not zero"),
             rtt: Duration::from_millis(100),
             buffer: BufferSize::Bdp(Fraction::whole(1)),
+            queue: None,
             jitter: Duration::ZERO,
             loss: Ratio::ZERO,
             drops: Drops::default(),
@@ -83,9 +77,9 @@ impl Default for Point {
 }
 
 impl Point {
-    /// Returns the bottleneck's buffer in the path's form.
+    /// Returns the room of the bottleneck's queue in the path's form: the buffer, or a managed queue's limit.
     pub fn buffer(&self) -> Buffer {
-        match self.buffer {
+        match self.queue.map_or(self.buffer, |queue| queue.limit) {
             BufferSize::Bytes(bytes) => Buffer::Bytes(bytes),
             BufferSize::Packets(packets) => Buffer::Packets(packets),
             BufferSize::Bdp(share) => {
@@ -95,9 +89,11 @@ impl Point {
         }
     }
 
-    /// Returns the settings that apply, key and canonical value, in a fixed order.
+    /// Returns the settings that apply, key and canonical value, in a fixed order. The drop-tail queue is left out: runs over it
+    /// were recorded before there were others.
     pub fn settings(&self) -> impl Iterator<Item = (&'static str, String)> {
-        KEYS.iter().filter_map(|key| Some((key.name, (key.show)(self)?)))
+        let shown = KEYS.iter().filter_map(|key| Some((key.name, (key.show)(self)?)));
+        shown.filter(|(_, value)| value != DROP_TAIL)
     }
 
     /// Returns every setting in a fixed order and in display form: two points with the same text are the same network.
@@ -105,11 +101,13 @@ impl Point {
         self.settings().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns whether the seed has any effect: jitter, loss, reordering or a place of losses is drawn. Endpoints draw only
+    /// Returns whether the seed has any effect: jitter, loss, reordering, a place of losses or a queue's decision is drawn. Endpoints draw only
     /// numbers without effect on time, ports and initial sequence numbers, so all runs of a path that draws nothing are
     /// identical.
     pub fn is_drawn(&self) -> bool {
-        !self.jitter.is_zero() || !self.loss.is_zero() || !self.reorder.probability.is_zero() || self.drops.is_drawn()
+        let by_queue = self.queue.is_some_and(|queue| queue.spec.is_drawn());
+        let on_the_way = !self.jitter.is_zero() || !self.loss.is_zero() || !self.reorder.probability.is_zero();
+        on_the_way || by_queue || self.drops.is_drawn()
     }
 
     /// Checks whether the settings fit together.
@@ -151,8 +149,13 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "path.buffer",
-        set: |point, text| buffer(text).map(|buffer| point.buffer = buffer),
+        set: |point, text| BufferSize::parse(text).map(|buffer| point.buffer = buffer),
         show: |point| Some(point.buffer.to_string()),
+    },
+    Key {
+        name: "path.queue",
+        set: |point, text| ManagedQueue::parse(text).map(|queue| point.queue = queue),
+        show: |point| Some(point.queue.map_or(DROP_TAIL.to_owned(), |queue| queue.to_string())),
     },
     Key {
         name: "path.jitter",
@@ -232,21 +235,6 @@ fn positive(text: &str) -> Result<Duration, Refusal> {
     }
 }
 
-fn buffer(text: &str) -> Result<BufferSize, Refusal> {
-    let (number, unit) = units::split_unit(text);
-    let size = match unit.to_ascii_lowercase().as_str() {
-        "bdp" => Fraction::parse(number).filter(|share| share.num > 0).map(BufferSize::Bdp),
-        "pkt" => number.parse().ok().filter(|packets| *packets > 0).map(BufferSize::Packets),
-        _ => units::bytes(text).ok().filter(|bytes| *bytes > 0).map(BufferSize::Bytes),
-    };
-    size.ok_or_else(|| {
-        Refusal::of_value(
-            format!("`{text}` is not a valid buffer size"),
-            "write for example `1bdp`, `400pkt` or `64kB`",
-        )
-    })
-}
-
 fn reorder_mode(text: &str) -> Result<ReorderMode, Refusal> {
     let modes = [ReorderMode::Late, ReorderMode::Early];
     let mode = modes.into_iter().find(|mode| mode.word().eq_ignore_ascii_case(text.trim()));
@@ -281,16 +269,6 @@ impl ReorderMode {
     }
 }
 
-impl core::fmt::Display for BufferSize {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::Bdp(share) => write!(f, "{share}bdp"),
-            Self::Bytes(bytes) => f.write_str(&units::show_bytes(*bytes)),
-            Self::Packets(packets) => write!(f, "{packets}pkt"),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -308,6 +286,8 @@ mod tests {
     #[test_case("path.buffer", "0.5bdp", "0.5bdp")]
     #[test_case("path.buffer", "400pkt", "400pkt")]
     #[test_case("path.buffer", "64kb", "64kB")]
+    #[test_case("path.queue", "DropTail", "droptail")]
+    #[test_case("path.queue", "CODEL/target=10000us", "codel target=10ms")]
     #[test_case("path.jitter", "100us", "100us")]
     #[test_case("path.loss", "0.1%", "0.1%")]
     #[test_case("path.loss", "0.001", "0.1%")]
@@ -329,6 +309,7 @@ mod tests {
     #[test_case("path.buffer", "0bdp")]
     #[test_case("path.buffer", "1.5pkt")]
     #[test_case("path.buffer", "1xyz")]
+    #[test_case("path.queue", "red")]
     #[test_case("path.loss", "2")]
     #[test_case("path.drop", "first 3")]
     #[test_case("path.reorder.mode", "sideways")]
@@ -345,6 +326,16 @@ mod tests {
     fn a_buffer_in_bandwidth_delay_products_follows_the_path(text: &str, expected: Buffer) {
         let mut point = Point::default();
         Key::find("path.buffer").unwrap().set(&mut point, text).unwrap();
+        assert_eq!(point.buffer(), expected);
+    }
+
+    #[test_case("codel", Buffer::Packets(1_000))]
+    #[test_case("fq_codel", Buffer::Packets(10_240))]
+    #[test_case("pie limit=1bdp", Buffer::Bytes(1_250_000))]
+    #[test_case("droptail", Buffer::Bytes(1_250_000))]
+    fn a_managed_queue_has_room_of_its_own(text: &str, expected: Buffer) {
+        let mut point = Point::default();
+        Key::find("path.queue").unwrap().set(&mut point, text).unwrap();
         assert_eq!(point.buffer(), expected);
     }
 

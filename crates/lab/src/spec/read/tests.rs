@@ -1,9 +1,10 @@
 //! Tests of reading experiments: errors name their place.
 
 use super::*;
+use crate::spec::buffer::BufferSize;
 use crate::spec::builtin;
 use crate::spec::kind::{CommandPair, Ends, KernelCc};
-use crate::spec::setting::{BufferSize, ReorderMode};
+use crate::spec::setting::ReorderMode;
 use profiles::units::Fraction;
 use test_case::test_case;
 
