@@ -29,5 +29,7 @@ pub use presets::{LossSpec, PathSpec};
 pub use queue::droptail::Buffer;
 pub use queue::{Codel, DualPi2, FqCodel, Pie, QueueSpec, Signal};
 pub use rate::Bottleneck;
+pub use rate::delivery_trace::{DeliveryTrace, TraceError, TraceLink};
 pub use rate::managed::ManagedBottleneck;
+pub use rate::serialiser::{Serialiser, Service};
 pub use reorder::ReorderSpec;

@@ -14,15 +14,20 @@ use crate::path::Path;
 use crate::queue::QueueSpec;
 use crate::queue::droptail::Buffer;
 use crate::rate::Bottleneck;
+use crate::rate::delivery_trace::{DeliveryTrace, TraceLink};
 use crate::rate::managed::ManagedBottleneck;
+use crate::rate::serialiser::{Serialiser, Service};
 use crate::reorder::ReorderSpec;
 use base::{Duration, Rate, Ratio, Rng};
+use std::sync::Arc;
 
 /// One direction of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathSpec {
     /// Rate of the bottleneck, in IP bytes; `None` for no bottleneck, which makes `buffer` and `queue` meaningless.
     pub rate: Option<Rate>,
+    /// When the bottleneck passes packets, if not at `rate`, which is then their mean and has no effect.
+    pub trace: Option<Arc<DeliveryTrace>>,
     /// Room of the bottleneck: for all its packets behind a drop-tail queue, for those that wait behind any other.
     pub buffer: Buffer,
     /// How the bottleneck manages its queue.
@@ -60,6 +65,7 @@ impl PathSpec {
     pub const fn ideal(delay: Duration) -> Self {
         Self {
             rate: None,
+            trace: None,
             buffer: Buffer::Unlimited,
             queue: QueueSpec::DropTail,
             delay,
@@ -84,9 +90,9 @@ impl PathSpec {
             LossSpec::Mask(indices) => hops.push(Box::new(Mask::new(indices.clone()))),
         }
         if let Some(rate) = self.rate {
-            hops.push(match ManagedBottleneck::new(rate, &self.queue, self.buffer, rng) {
-                Some(managed) => Box::new(managed),
-                None => Box::new(Bottleneck::new(rate, self.buffer)),
+            hops.push(match &self.trace {
+                Some(trace) => self.bottleneck(TraceLink::new(trace.clone()), rng),
+                None => self.bottleneck(Serialiser::new(rate), rng),
             });
         }
         hops.push(Box::new(Delay::new(self.delay, self.jitter, self.reorder)));
@@ -94,6 +100,13 @@ impl PathSpec {
             hops.push(Box::new(Duplicate::new(self.duplicate)));
         }
         Path::new(hops, rng)
+    }
+
+    fn bottleneck<P: Packet + Send + 'static>(&self, link: impl Service + 'static, rng: &Rng) -> Box<dyn Hop<P>> {
+        match self.queue {
+            QueueSpec::DropTail => Box::new(Bottleneck::of(link, self.buffer)),
+            _ => Box::new(ManagedBottleneck::new(link, &self.queue, self.buffer, rng).expect("it is managed")),
+        }
     }
 }
 

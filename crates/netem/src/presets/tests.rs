@@ -55,7 +55,7 @@ prop_compose! {
         (reorder, duplicate) in (reorder(), ratio()),
     ) -> PathSpec {
         let rate = bps.map(rate);
-        PathSpec { rate, buffer, queue, delay, jitter, drops: Vec::new(), loss, reorder, duplicate }
+        PathSpec { rate, trace: None, buffer, queue, delay, jitter, drops: Vec::new(), loss, reorder, duplicate }
     }
 }
 prop_compose! {

@@ -5,6 +5,7 @@ use crate::hop::DropCause;
 use crate::ip::Ecn;
 use crate::path::Path;
 use crate::rate::managed::ManagedBottleneck;
+use crate::rate::serialiser::Serialiser;
 use crate::testing::{Journey, Traveller, rate, travel};
 use base::{Duration, Rng};
 use proptest::prelude::*;
@@ -48,7 +49,7 @@ prop_compose! {
 
 fn path(spec: &QueueSpec, room: Buffer, seed: u64) -> Path<Traveller> {
     let rng = Rng::new(seed);
-    let hop = ManagedBottleneck::new(rate(10_000_000), spec, room, &rng).expect("it is managed");
+    let hop = ManagedBottleneck::new(Serialiser::new(rate(10_000_000)), spec, room, &rng).expect("it is managed");
     Path::new(vec![Box::new(hop)], &rng)
 }
 
@@ -154,7 +155,7 @@ fn capable_packets_are_marked_instead(which: usize, packets: usize) {
 #[test]
 fn drop_tail_is_not_a_managed_queue() {
     assert!(
-        ManagedBottleneck::<Traveller>::new(rate(1), &QueueSpec::DropTail, Buffer::Unlimited, &Rng::new(1)).is_none()
+        ManagedBottleneck::<Traveller>::new(Serialiser::new(rate(1)), &QueueSpec::DropTail, Buffer::Unlimited, &Rng::new(1)).is_none()
     );
 }
 
@@ -170,7 +171,7 @@ fn a_manager_that_is_never_called_upon_changes_no_departure() {
         })
         .collect();
     let rng = Rng::new(1);
-    let managed = ManagedBottleneck::new(odd, &spec, Buffer::Unlimited, &rng).expect("it is managed");
+    let managed = ManagedBottleneck::new(Serialiser::new(odd), &spec, Buffer::Unlimited, &rng).expect("it is managed");
     let plain = crate::rate::Bottleneck::new(odd, Buffer::Unlimited);
     let [managed, plain]: [Path<Traveller>; 2] =
         [Path::new(vec![Box::new(managed)], &rng), Path::new(vec![Box::new(plain)], &rng)];

@@ -1,49 +1,52 @@
-//! The bottleneck behind a queue that manages itself: a serialiser of fixed rate that takes its next packet when it is idle.
+//! The bottleneck behind a queue that manages itself: a link that takes its next packet when it can send one.
 //!
-//! Such a queue decides when a packet leaves, so each packet that waits costs an event, at the moment the link becomes idle. The
-//! packet is then handed on with the time at which its last bit will have left. A packet that meets an idle link costs none. The
-//! link runs at exactly its rate over any number of packets, as the drop-tail bottleneck does.
+//! Such a queue decides when a packet leaves, so each packet that waits costs an event, at the moment it begins to leave. It is
+//! then handed on with the time at which its last bit will have left. A packet that meets an idle link costs none. The link runs
+//! at exactly its rate over any number of packets, as behind the drop-tail buffer.
 
-use super::Serialiser;
 use crate::hop::{Hop, HopKind, Left, Offer, Packet};
 use crate::queue::QueueSpec;
 use crate::queue::droptail::{Buffer, DropTail};
 use crate::queue::seam::{Decided, Queue};
-use base::{Instant, Rate, Rng};
+use crate::rate::serialiser::{Serialiser, Service};
+use base::{Instant, Rng};
 
-/// A link of fixed rate with a managed queue in front. The packet in service has left the queue; the backlog counts it whole.
+/// A link with a managed queue in front. The packet in service has left the queue; the backlog counts it whole.
 #[derive(Debug)]
-pub struct ManagedBottleneck<P> {
-    serialiser: Serialiser,
+pub struct ManagedBottleneck<P, S = Serialiser> {
+    link: S,
     queue: Box<dyn Queue<P>>,
     decided: Decided<P>,
     /// When the last bit of the packet in service has left, and its bytes.
     in_service: (Instant, u32),
+    /// When the next packet can begin to leave.
+    ready: Instant,
     /// Packets of a bottleneck that this one replaced; they still occupy the link.
     ahead: DropTail,
     max_bytes: u64,
 }
 
-impl<P: Packet + Send + 'static> ManagedBottleneck<P> {
-    /// Creates a link that passes `rate` behind a queue with `room` for waiting packets; `None` for drop-tail, which has a hop of
+impl<P: Packet + Send + 'static, S: Service> ManagedBottleneck<P, S> {
+    /// Creates a bottleneck of this link behind a queue with `room` for waiting packets; `None` for drop-tail, which has a hop of
     /// its own. `rng` is for what the queue draws once.
-    pub fn new(rate: Rate, queue: &QueueSpec, room: Buffer, rng: &Rng) -> Option<Self> {
+    pub fn new(link: S, queue: &QueueSpec, room: Buffer, rng: &Rng) -> Option<Self> {
         Some(Self {
-            serialiser: Serialiser::new(rate),
+            link,
             queue: queue.build(room, rng)?,
             decided: Decided::new(),
             in_service: (Instant::ZERO, 0),
+            ready: Instant::ZERO,
             ahead: DropTail::new(Buffer::Unlimited),
             max_bytes: 0,
         })
     }
 
-    /// Puts the next packet of the queue into service at `now`, when the link is idle; returns it with its exit time. A packet
-    /// that waited follows its predecessor without a gap, to the fraction of a nanosecond, if it `begins` at the start of time.
-    fn serve(&mut self, now: Instant, begins: Instant, rng: &mut Rng) -> Option<(Instant, P)> {
+    /// Takes the next packet off the queue at `now`, when the link can send; `exit` returns when its last bit has left.
+    fn serve(&mut self, now: Instant, rng: &mut Rng, exit: impl Fn(&mut S, u32) -> Instant) -> Option<(Instant, P)> {
         let packet = self.queue.dequeue(now, rng, &mut self.decided)?;
-        let exit = self.serialiser.exit(begins, packet.wire_len());
+        let exit = exit(&mut self.link, packet.wire_len());
         self.in_service = (exit, packet.wire_len());
+        self.ready = self.link.begins(exit);
         Some((exit, packet))
     }
 
@@ -53,10 +56,13 @@ impl<P: Packet + Send + 'static> ManagedBottleneck<P> {
     }
 }
 
-impl<P: Packet + Send + 'static> Hop<P> for ManagedBottleneck<P> {
+impl<P: Packet + Send + 'static, S: Service> Hop<P> for ManagedBottleneck<P, S> {
     fn offer(&mut self, now: Instant, packet: P, rng: &mut Rng) -> Offer<P> {
+        if self.queue.packets() == 0 {
+            self.ready = self.link.begins(now.max(self.in_service.0));
+        }
         self.queue.enqueue(now, packet, rng, &mut self.decided);
-        let served = if self.in_service.0 <= now { self.serve(now, now, rng) } else { None };
+        let served = if self.ready <= now { self.serve(now, rng, |link, len| link.exit(now, len)) } else { None };
         self.ahead.forget(now);
         self.max_bytes = self.max_bytes.max(self.bytes(now));
         match served {
@@ -65,20 +71,20 @@ impl<P: Packet + Send + 'static> Hop<P> for ManagedBottleneck<P> {
         }
     }
 
-    /// Returns when the link becomes idle, if a packet waits for that.
+    /// Returns when the link can send the next packet, if one waits for that.
     fn next_deadline(&self) -> Option<Instant> {
-        (self.queue.packets() > 0).then_some(self.in_service.0)
+        (self.queue.packets() > 0).then_some(self.ready)
     }
 
     fn poll(&mut self, now: Instant, rng: &mut Rng) -> Option<Left<P>> {
         if let Some((packet, cause)) = self.decided.dropped.pop_front() {
             return Some(Left::Dropped(packet, cause));
         }
-        let idle_from = self.in_service.0;
-        if self.queue.packets() == 0 || idle_from > now {
+        if self.queue.packets() == 0 || self.ready > now {
             return None;
         }
-        match self.serve(idle_from, Instant::ZERO, rng) {
+        let ready = self.ready;
+        match self.serve(ready, rng, |link, len| link.follow(ready, len)) {
             Some((exit, packet)) => Some(Left::Leaves(exit, packet)),
             None => self.decided.dropped.pop_front().map(|(packet, cause)| Left::Dropped(packet, cause)),
         }
@@ -102,13 +108,13 @@ impl<P: Packet + Send + 'static> Hop<P> for ManagedBottleneck<P> {
         let mut waiting = self.ahead.take();
         waiting.push(self.in_service);
         let queued = u32::try_from(self.queue.bytes()).unwrap_or(u32::MAX);
-        waiting.push((self.serialiser.clone().exit(Instant::ZERO, queued), queued));
+        waiting.push((self.link.clone().follow(self.ready, queued), queued));
         waiting
     }
 
     fn take_over(&mut self, waiting: &[(Instant, u32)]) {
         for &(exit, len) in waiting {
-            self.serialiser.idle_from_ns = exit.as_nanos();
+            self.link.start_behind(exit);
             self.in_service = (exit, 0);
             self.ahead.push(exit, len);
         }

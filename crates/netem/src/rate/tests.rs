@@ -1,5 +1,6 @@
 //! The bottleneck against exact fractions, and its buffer to the packet.
 
+use super::serialiser::BIT_NANOS;
 use super::*;
 use crate::testing::{Outcome, Parcel, at, drive, exit_of, full_sized, path_of, rate};
 use base::{Duration, Rng};
@@ -167,17 +168,6 @@ proptest! {
             }
             prop_assert_eq!(format!("{:?}", offer(&mut kept, ns, len)), format!("{:?}", offer(&mut changed, ns, len)));
             prop_assert_eq!(Hop::<Parcel>::backlog(&kept, at(ns)), Hop::<Parcel>::backlog(&changed, at(ns)));
-        }
-    }
-
-    #[test]
-    fn wide_and_narrow_division_agree(bps in 1u64.., len: u32, fraction: u64) {
-        let serialiser = Serialiser { fraction: fraction % bps, ..Serialiser::new(rate(bps)) };
-        let scaled = u128::from(len) * u128::from(BIT_NANOS) + u128::from(serialiser.fraction);
-        let (whole, rest) = serialiser.divide_wide(len);
-        prop_assert!(rest < bps);
-        if u64::try_from(scaled / u128::from(bps)).is_ok() {
-            prop_assert_eq!(u128::from(whole) * u128::from(bps) + u128::from(rest), scaled);
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::ip::Ecn;
 use crate::path::Path;
 use crate::queue::QueueSpec;
 use crate::rate::managed::ManagedBottleneck;
+use crate::rate::serialiser::Serialiser;
 use crate::testing::{Journey, Traveller, rate, travel};
 use base::Rng;
 use proptest::prelude::*;
@@ -23,7 +24,7 @@ fn steady(flow: u64, len: u32, gap: u64, seconds: u64) -> Vec<(u64, Traveller)> 
 fn through(mut offers: Vec<(u64, Traveller)>) -> Journey {
     offers.sort_by_key(|(ns, packet)| (*ns, packet.flow));
     let spec = QueueSpec::FqCodel(FqCodel::default());
-    let hop = ManagedBottleneck::new(rate(10_000_000), &spec, spec.usual_room(), &Rng::new(5)).expect("it is managed");
+    let hop = ManagedBottleneck::new(Serialiser::new(rate(10_000_000)), &spec, spec.usual_room(), &Rng::new(5)).expect("it is managed");
     travel(&mut Path::new(vec![Box::new(hop)], &Rng::new(1)), &offers)
 }
 

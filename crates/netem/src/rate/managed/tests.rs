@@ -12,7 +12,7 @@ const MS: u64 = 1_000_000;
 
 fn managed(room: Buffer) -> ManagedBottleneck<Parcel> {
     let spec = QueueSpec::Codel(Codel::default());
-    ManagedBottleneck::new(rate(MBIT_12), &spec, room, &Rng::new(1)).expect("it is managed")
+    ManagedBottleneck::new(Serialiser::new(rate(MBIT_12)), &spec, room, &Rng::new(1)).expect("it is managed")
 }
 
 fn path(hop: impl Hop<Parcel> + 'static) -> Path<Parcel> {
