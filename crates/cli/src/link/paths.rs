@@ -9,7 +9,7 @@ use base::{Duration, Rate, Ratio};
 use lab::spec::{Key, Point, Refusal};
 use net::Way;
 use netem::{Buffer, PathSpec, QueueSpec};
-use profiles::units::{self, Misread};
+use profiles::units;
 
 const KEYS: [&str; 8] = ["rate", "delay", "buffer", "queue", "loss", "jitter", "reorder", "duplicate"];
 
@@ -73,7 +73,7 @@ impl Direction {
     fn change(&mut self, option: &'static str, text: &str) -> Result<(), Failure> {
         for pair in pairs(option, text, &KEYS, &[])? {
             match pair.key.as_str() {
-                "rate" => self.rate = pair.read(rate)?,
+                "rate" => pair.read(|text| self.set_rate(text))?,
                 "delay" => self.delay = pair.read(units::duration)?,
                 "duplicate" => self.duplicate = Some(pair.read(units::ratio)?),
                 "reorder" => pair.read(|text| self.reorder(text))?,
@@ -88,6 +88,16 @@ impl Direction {
                 key => pair.read(|text| set(&mut self.point, &format!("path.{key}"), text))?,
             }
         }
+        Ok(())
+    }
+
+    fn set_rate(&mut self, text: &str) -> Result<(), Refusal> {
+        if text.eq_ignore_ascii_case("none") {
+            self.rate = None;
+            return Ok(());
+        }
+        set(&mut self.point, "path.rate", text)?;
+        self.rate = Some(self.point.rate);
         Ok(())
     }
 
@@ -116,7 +126,8 @@ impl Direction {
         let mut spec = lab::run::forward(&point, self.delay);
         spec.duplicate = self.duplicate.unwrap_or(Ratio::ZERO);
         if self.rate.is_none() {
-            (spec.rate, spec.buffer, spec.queue) = (None, Buffer::Unlimited, QueueSpec::DropTail);
+            (spec.rate, spec.trace) = (None, None);
+            (spec.buffer, spec.queue) = (Buffer::Unlimited, QueueSpec::DropTail);
             return Ok(spec);
         }
         // A managed queue has room of its own.
@@ -134,10 +145,6 @@ impl Direction {
 
 /// Bytes of a full packet on most links.
 const PACKET: u64 = 1_500;
-
-fn rate(text: &str) -> Result<Option<Rate>, Misread> {
-    if text.eq_ignore_ascii_case("none") { Ok(None) } else { units::rate(text).map(Some) }
-}
 
 /// Applies one of the lab's settings.
 fn set(point: &mut Point, key: &str, text: &str) -> Result<(), Refusal> {
@@ -172,6 +179,7 @@ mod tests {
         );
         let expected = PathSpec {
             rate: mbit(100),
+            trace: None,
             buffer: Buffer::Bytes(1_250_000),
             queue: QueueSpec::DropTail,
             delay: ms(50),
@@ -201,6 +209,22 @@ mod tests {
     fn a_queue_can_be_chosen(queue: &str, room: Buffer) {
         let [spec, _] = specs(&format!("rate=10mbit,delay=5ms,{queue}"), "delay=5ms");
         assert_eq!((spec.buffer, spec.queue == QueueSpec::DropTail), (room, queue.starts_with("queue=droptail")));
+    }
+
+    #[test]
+    fn a_rate_can_follow_a_trace() {
+        let file = std::env::temp_dir().join(format!("longhaul-link-{}.trace", std::process::id()));
+        std::fs::write(&file, "1\n1\n3\n6\n").unwrap();
+        let mut paths = Paths::default();
+        paths.change(Some(&format!("rate=trace:{},delay=5ms,buffer=100pkt", file.display())), None).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        let spec = paths.specs().unwrap()[0].1.clone();
+        assert_eq!(spec.trace.expect("it follows one").times_ms(), [1, 1, 3, 6]);
+        paths.change(Some("rate=none"), None).unwrap();
+        assert_eq!(paths.specs().unwrap()[0].1, PathSpec::ideal(ms(5)));
+        paths.change(Some("rate=5mbit"), None).unwrap();
+        let spec = &paths.specs().unwrap()[0].1;
+        assert_eq!((spec.rate, &spec.trace), (mbit(5), &None));
     }
 
     #[test]

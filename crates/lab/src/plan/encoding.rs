@@ -4,13 +4,14 @@
 //! every seed would. A setting added after the first results appears only where it is used, so that older networks keep their
 //! seeds.
 
-use crate::spec::{BufferSize, Flow, ManagedQueue, Point, Queues, Reorder, ReorderMode, Value, Whereabouts};
+use crate::spec::{BufferSize, Flow, ManagedQueue, Point, Queues, RateTrace, Reorder, ReorderMode, Value, Whereabouts};
 use base::{Duration, Rate, Ratio};
 use netem::{QueueSpec, Signal};
+use trace::Digest;
 
 /// The network and the flow of a cell, key by key.
 pub(crate) fn network(point: &Point) -> String {
-    let Point { rate, rtt, buffer, queue, jitter, loss, drops, reorder, queues, flow } = point;
+    let Point { rate, trace, rtt, buffer, queue, jitter, loss, drops, reorder, queues, flow } = point;
     let mut text = format!(
         "path.rate={} path.rtt={} path.buffer={} path.jitter={} path.loss={}",
         bits(*rate),
@@ -19,6 +20,11 @@ pub(crate) fn network(point: &Point) -> String {
         span(*jitter),
         percent(*loss)
     );
+    if let Some(RateTrace { trace, .. }) = trace {
+        let mut digest = Digest::default();
+        trace.times_ms().iter().for_each(|time| digest.word(u64::from(*time)));
+        text += &format!(" path.trace={:016x}", digest.finish());
+    }
     if let Some(queue) = queue {
         text += &managed(queue);
     }
@@ -127,6 +133,8 @@ fn lost(place: &Whereabouts, times: u32) -> String {
 mod tests {
     use super::*;
     use crate::spec::Key;
+    use netem::DeliveryTrace;
+    use std::sync::Arc;
     use test_case::test_case;
 
     const DEFAULT: &str = "path.rate=100Mbit path.rtt=100ms path.buffer=1bdp path.jitter=0ns path.loss=0% \
@@ -135,6 +143,17 @@ mod tests {
     #[test]
     fn a_network_without_disturbance_has_the_shortest_text() {
         assert_eq!(network(&Point::default()), DEFAULT);
+    }
+
+    #[test]
+    fn a_trace_counts_by_its_contents() {
+        let of = |file: &str, text: &str| {
+            let trace = Some(RateTrace { file: file.to_owned(), trace: Arc::new(DeliveryTrace::parse(text).unwrap()) });
+            network(&Point { trace, ..Point::default() })
+        };
+        assert_eq!(of("a", "1\n3\n"), of("b", "1\n3\n"));
+        assert_ne!(of("a", "1\n3\n"), of("a", "2\n3\n"));
+        assert!(of("a", "1\n3\n").contains(" path.trace="));
     }
 
     #[test_case("path.rate", "34.5Mbit", "path.rate=34500kbit")]

@@ -16,6 +16,7 @@ pub fn forward(point: &Point, delay: Duration) -> PathSpec {
     let reorder = point.reorder;
     PathSpec {
         rate: Some(point.rate),
+        trace: point.trace.as_ref().map(|trace| trace.trace.clone()),
         buffer: point.buffer(),
         queue: point.queue.map_or(QueueSpec::DropTail, |queue| queue.spec),
         jitter: (!point.jitter.is_zero()).then_some(jitter),

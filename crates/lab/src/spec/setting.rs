@@ -8,6 +8,7 @@ use crate::spec::drops::Drops;
 use crate::spec::flow::Flow;
 use crate::spec::managed_queue::{DROP_TAIL, ManagedQueue};
 use crate::spec::queues::Queues;
+use crate::spec::rate_trace::RateTrace;
 use crate::spec::refusal::Refusal;
 use base::{Duration, Rate, Ratio};
 use netem::Buffer;
@@ -18,6 +19,8 @@ use profiles::units::{self, Fraction};
 pub struct Point {
     /// Rate of the bottleneck in the direction of the data, in bits of IP packets per second.
     pub rate: Rate,
+    /// When the bottleneck passes packets, if it follows a trace; `rate` is then the trace's mean.
+    pub trace: Option<RateTrace>,
     /// Round-trip time without queueing, half of it each way.
     pub rtt: Duration,
     /// Buffer of the bottleneck behind a drop-tail queue.
@@ -63,6 +66,7 @@ impl Default for Point {
     fn default() -> Self {
         Self {
             rate: Rate::from_bits_per_sec(100_000_000).expect("not zero"),
+            trace: None,
             rtt: Duration::from_millis(100),
             buffer: BufferSize::Bdp(Fraction::whole(1)),
             queue: None,
@@ -139,8 +143,15 @@ pub struct Key {
 pub const KEYS: &[Key] = &[
     Key {
         name: "path.rate",
-        set: |point, text| units::rate(text).map(|value| point.rate = value).map_err(Refusal::from),
-        show: |point| Some(point.rate.to_string()),
+        set: |point, text| {
+            point.trace = RateTrace::parse(text)?;
+            point.rate = match &point.trace {
+                Some(trace) => trace.trace.mean_rate(),
+                None => units::rate(text)?,
+            };
+            Ok(())
+        },
+        show: |point| Some(point.trace.as_ref().map_or_else(|| point.rate.to_string(), ToString::to_string)),
     },
     Key {
         name: "path.rtt",
@@ -337,6 +348,42 @@ mod tests {
         let mut point = Point::default();
         Key::find("path.queue").unwrap().set(&mut point, text).unwrap();
         assert_eq!(point.buffer(), expected);
+    }
+
+    #[test]
+    fn a_rate_can_follow_a_trace() {
+        let file = std::env::temp_dir().join(format!("longhaul-rate-{}.trace", std::process::id()));
+        let text = format!("Trace:{}", file.display());
+        let with = |contents: &str| {
+            std::fs::write(&file, contents).unwrap();
+            let mut point = Point::default();
+            let shown =
+                Key::find("path.rate").unwrap().set(&mut point, &text).map_err(|refusal| refusal.to_string())?;
+            Ok::<_, String>((shown, point))
+        };
+        let (shown, mut point) = with("1\n1\n3\n6\n").unwrap();
+        assert_eq!(shown, format!("trace:{}", file.display()));
+        assert_eq!(
+            (point.rate.bits_per_sec(), point.buffer()),
+            (8_000_000, Buffer::Bytes(100_000)),
+            "one product of the mean"
+        );
+        Key::find("path.rate").unwrap().set(&mut point, "10Mbit").unwrap();
+        assert_eq!(point, Point { rate: Rate::from_bits_per_sec(10_000_000).unwrap(), ..Point::default() });
+        let problem = with("1\n2.5\n").unwrap_err();
+        assert_eq!(
+            problem,
+            format!(
+                "`{}`, line 2: `2.5` is not a whole number of milliseconds below 2^32: write digits only",
+                file.display()
+            )
+        );
+        std::fs::remove_file(&file).unwrap();
+        let problem = set("path.rate", &text).unwrap_err();
+        assert!(
+            problem.contains("cannot be read (") && problem.contains("): write `trace:` and the path"),
+            "{problem}"
+        );
     }
 
     #[test]

@@ -50,12 +50,14 @@ prop_compose! {
     fn specs()(
         bps in proptest::option::of(1_000_000u64..1_000_000_000),
         (buffer, queue) in (buffer(), queue()),
+        (follows_trace, gaps) in (proptest::bool::weighted(0.2), proptest::collection::vec(1u32..9, 1..5)),
         (delay, jitter) in (span(), any_jitter()),
         loss in loss(),
         (reorder, duplicate) in (reorder(), ratio()),
     ) -> PathSpec {
-        let rate = bps.map(rate);
-        PathSpec { rate, trace: None, buffer, queue, delay, jitter, drops: Vec::new(), loss, reorder, duplicate }
+        let (rate, text) = (bps.map(rate), gaps.iter().scan(0, |ms, gap| { *ms += gap; Some(format!("{ms}\n")) }));
+        let trace = follows_trace.then(|| Arc::new(DeliveryTrace::parse(&text.collect::<String>()).expect("times increase")));
+        PathSpec { rate, trace, buffer, queue, delay, jitter, drops: Vec::new(), loss, reorder, duplicate }
     }
 }
 prop_compose! {

@@ -155,7 +155,13 @@ fn capable_packets_are_marked_instead(which: usize, packets: usize) {
 #[test]
 fn drop_tail_is_not_a_managed_queue() {
     assert!(
-        ManagedBottleneck::<Traveller>::new(Serialiser::new(rate(1)), &QueueSpec::DropTail, Buffer::Unlimited, &Rng::new(1)).is_none()
+        ManagedBottleneck::<Traveller>::new(
+            Serialiser::new(rate(1)),
+            &QueueSpec::DropTail,
+            Buffer::Unlimited,
+            &Rng::new(1)
+        )
+        .is_none()
     );
 }
 

@@ -32,8 +32,10 @@ pub struct DeliveryTrace {
 pub struct TraceError {
     /// The line, counted from one.
     pub line: usize,
-    /// What is wrong, and what would be right.
+    /// What is wrong.
     pub problem: String,
+    /// What would be right.
+    pub remedy: &'static str,
 }
 
 impl DeliveryTrace {
@@ -44,27 +46,32 @@ impl DeliveryTrace {
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let mut times: Vec<u32> = Vec::new();
         for (line, text) in (1..).zip(text.lines()) {
-            let wrong = |problem| Err(TraceError { line, problem });
+            let wrong = |problem, remedy| Err(TraceError { line, problem, remedy });
             let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             let Some(time) = text.parse::<u32>().ok().filter(|_| digits) else {
-                return wrong(match text {
-                    "" => "the line is empty; write a number of milliseconds on each".to_owned(),
-                    _ => format!("`{text}` is not a whole number of milliseconds below 2^32; write digits only"),
-                });
+                return match text {
+                    "" => wrong("the line is empty".to_owned(), "write a number of milliseconds on each line"),
+                    _ => {
+                        wrong(format!("`{text}` is not a whole number of milliseconds below 2^32"), "write digits only")
+                    }
+                };
             };
             if let Some(before) = times.last().filter(|before| **before > time) {
-                return wrong(format!("{time} comes after {before}; times must not decrease"));
+                return wrong(format!("{time} comes after {before}"), "write times that do not decrease");
             }
             times.push(time);
         }
         match times.last() {
-            None => Err(TraceError { line: 1, problem: "there is no line; write a number of milliseconds".to_owned() }),
-            Some(0) => Err(TraceError {
-                line: times.len(),
-                problem: "the last time is 0, and no time would pass; write a later one".to_owned(),
-            }),
-            Some(_) => Ok(Self { times }),
+            None => Err(("there is no line", "write a number of milliseconds on each line")),
+            Some(0) => Err(("the last time is 0, so no time would ever pass", "end with a later time")),
+            Some(_) => Ok(()),
         }
+        .map_err(|(problem, remedy)| TraceError {
+            line: times.len().max(1),
+            problem: problem.to_owned(),
+            remedy,
+        })?;
+        Ok(Self { times })
     }
 
     /// Returns the mean rate, each opportunity counted as 1,500 bytes, rounded down to bits per second; at least one.
@@ -109,7 +116,7 @@ impl fmt::Debug for DeliveryTrace {
 
 impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.problem)
+        write!(f, "line {}: {}; {}", self.line, self.problem, self.remedy)
     }
 }
 

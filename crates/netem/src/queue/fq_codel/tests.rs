@@ -24,7 +24,8 @@ fn steady(flow: u64, len: u32, gap: u64, seconds: u64) -> Vec<(u64, Traveller)> 
 fn through(mut offers: Vec<(u64, Traveller)>) -> Journey {
     offers.sort_by_key(|(ns, packet)| (*ns, packet.flow));
     let spec = QueueSpec::FqCodel(FqCodel::default());
-    let hop = ManagedBottleneck::new(Serialiser::new(rate(10_000_000)), &spec, spec.usual_room(), &Rng::new(5)).expect("it is managed");
+    let hop = ManagedBottleneck::new(Serialiser::new(rate(10_000_000)), &spec, spec.usual_room(), &Rng::new(5))
+        .expect("it is managed");
     travel(&mut Path::new(vec![Box::new(hop)], &Rng::new(1)), &offers)
 }
 

@@ -38,7 +38,10 @@ fn arrivals(path: &mut Path<Parcel>, offers: &[(u64, u32)]) -> Vec<u64> {
     let offers: Vec<_> = offers.iter().map(|(ms, len)| (ms * MS, *len)).collect();
     let Outcome { arrivals, drops } = drive(path, &offers);
     assert_eq!(drops, [] as [(u64, DropCause); 0]);
-    arrivals.into_iter().map(|(ns, _)| ns.checked_div(MS).filter(|ms| ms * MS == ns).expect("whole milliseconds")).collect()
+    arrivals
+        .into_iter()
+        .map(|(ns, _)| ns.checked_div(MS).filter(|ms| ms * MS == ns).expect("whole milliseconds"))
+        .collect()
 }
 
 /// What mahimahi's link does with these packets (its trace format and its `LinkQueue`).
