@@ -9,6 +9,8 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod access;
+mod apps;
 mod budget;
 mod checker;
 mod device;
@@ -19,6 +21,7 @@ mod queue;
 mod scenario;
 mod stall_limit;
 mod topology;
+mod watch;
 mod workload;
 mod world;
 
@@ -28,6 +31,9 @@ pub use node::CONN_IDS_PER_NODE;
 pub use outcome::{Cause, EndOutcome, Failure, FlowOutcome, Outcome, Side};
 pub use packet::{PacketPool, Parcel, SimPacket, StoredPayload};
 pub use queue::EventQueue;
-pub use scenario::{AppPace, AuditSchedule, BurstLimit, Carriage, FlowSpec, IpVersion, Scenario, Until, Workload};
+pub use scenario::{
+    AppPace, AuditSchedule, BurstLimit, Carriage, Direction, FlowSpec, IpVersion, Scenario, Until, Workload,
+};
 pub use stall_limit::stall_limit;
+pub use watch::{Delays, Watch};
 pub use world::run;

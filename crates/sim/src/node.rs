@@ -1,5 +1,6 @@
 //! A host in the simulated world: a stack, its applications, and its outgoing paths.
 
+use crate::apps::Apps;
 use crate::device::{Device, Merging};
 use crate::workload::App;
 use base::{Instant, Rng};
@@ -20,11 +21,9 @@ pub(crate) struct Node {
     pub(crate) routes: Vec<(IpAddr, usize)>,
     /// Indices of the paths that end here.
     pub(crate) incoming: Vec<usize>,
-    pub(crate) apps: Vec<App>,
+    pub(crate) apps: Apps,
     /// The stack's next deadline as of the last turn; `Instant::MAX` for none.
     pub(crate) deadline: Instant,
-    /// When the next application needs to run without an event.
-    pub(crate) app_wake: Instant,
     /// How the device treats packets that arrive together.
     pub(crate) merging: Merging,
 }
@@ -52,9 +51,8 @@ impl Node {
             stack: Stack::new(config, rng.fork("stack")),
             routes: Vec::new(),
             incoming: Vec::new(),
-            apps: Vec::new(),
+            apps: Apps::default(),
             deadline: Instant::MAX,
-            app_wake: Instant::MAX,
             merging: device.merging,
         }
     }
@@ -73,7 +71,7 @@ impl Node {
     /// Returns when the node needs to be served, apart from arrivals.
     #[inline]
     pub(crate) fn wake_at(&self) -> Instant {
-        self.deadline.min(self.app_wake)
+        self.deadline.min(self.apps.wake_at())
     }
 
     /// Passes readiness events to the applications and runs those whose time has come.
@@ -85,21 +83,14 @@ impl Node {
             closings += usize::from(matches!(event, StackEvent::Conn { event: ConnEvent::Closed(_), .. }));
         }
         let now = cx.now;
-        if self.app_wake <= now {
-            for app in self.apps.iter_mut().filter(|app| app.wake_at() <= now) {
-                app.on_wake(&mut self.stack, cx);
+        if self.apps.wake_at() <= now {
+            for app in self.apps.due(now) {
+                self.apps[app].on_wake(&mut self.stack, cx);
+                self.apps.note(app);
                 calls += 1;
             }
         }
-        if calls > 0 {
-            self.renew_app_wake();
-        }
         Served { calls, closings }
-    }
-
-    /// Recomputes the wake-up time after applications changed theirs.
-    pub(crate) fn renew_app_wake(&mut self) {
-        self.app_wake = self.apps.iter().map(App::wake_at).min().unwrap_or(Instant::MAX);
     }
 
     fn on_event<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, event: StackEvent) {
@@ -109,16 +100,21 @@ impl Node {
                 self.on_accepted(cx, conn, port);
             }
             StackEvent::Conn { conn, event } => {
-                if let Some(app) = self.apps.iter_mut().find(|app| app.end().conn() == Some(conn)) {
-                    app.on_event(&mut self.stack, cx, event);
+                if let Some(app) = self.apps.of_conn(conn) {
+                    self.apps[app].on_event(&mut self.stack, cx, event);
+                    self.apps.note(app);
                 }
             }
         }
     }
 
     fn on_accepted<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn, port: u16) {
-        match self.apps.iter_mut().find(|app| app.listens_on() == Some(port)) {
-            Some(App::Receiver(receiver)) => receiver.on_accepted(conn),
+        let app = self.apps.listening(port);
+        match app.map(|app| (app, &mut self.apps[app])) {
+            Some((app, App::Receiver(receiver))) => {
+                receiver.on_accepted(conn);
+                self.apps.note(app);
+            }
             // An old duplicate of a SYN can open a connection unknown to the other end.
             _ => {
                 self.stack.abort(cx, conn);
@@ -130,7 +126,7 @@ impl Node {
     /// The connection of this node that sent a packet between these ports, local and remote, as traces name it; also one that
     /// has ended.
     pub(crate) fn conn_id_between(&self, [local, remote]: [u16; 2]) -> Option<ConnId> {
-        self.apps.iter().find(|app| app.sends_from(local, remote))?.end().id()
+        self.apps.between(local, remote)?.end().id()
     }
 }
 

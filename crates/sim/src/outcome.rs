@@ -1,6 +1,7 @@
 //! The result of a run: the numbers for measurements, or a failure with a name.
 
 use crate::budget::Resource;
+use crate::watch::Delays;
 use base::{Duration, Instant};
 use core::fmt;
 use netem::PathStats;
@@ -15,6 +16,8 @@ pub struct Outcome {
     pub forward: PathStats,
     /// The path back: acknowledgements, mostly.
     pub reverse: PathStats,
+    /// How long packets on the way from the clients to the servers waited; empty unless watched.
+    pub delays: Delays,
     /// Times a node was served.
     pub steps: u64,
     /// Virtual time of the last event.
@@ -39,6 +42,10 @@ pub struct FlowOutcome {
     pub bytes_written: u64,
     /// Payload bytes that the receiving application read.
     pub bytes_read: u64,
+    /// The same by bins of time from the start of the run ([`Watch`](crate::Watch)); later ones are zero.
+    pub bins: Vec<u64>,
+    /// Its packets that the paths dropped, in either direction.
+    pub dropped: u64,
     /// The sending end.
     pub sender: EndOutcome,
     /// The receiving end.

@@ -20,6 +20,8 @@ pub type Parcel = Box<SimPacket>;
 pub struct SimPacket {
     payload: StoredPayload,
     wire_len: u32,
+    /// When it entered the network.
+    pub(crate) entered: Instant,
     /// Segment size, where a device merged several packets; zero for a plain one.
     gso_size: u16,
     header_len: u8,
@@ -45,6 +47,7 @@ impl SimPacket {
         Self {
             payload: StoredPayload::Pattern { offset: 0, len: 0 },
             wire_len: 0,
+            entered: Instant::ZERO,
             gso_size: 0,
             header_len: 0,
             header: [0; MAX_HEADER],

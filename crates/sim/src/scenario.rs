@@ -2,11 +2,12 @@
 
 use crate::budget::BudgetSpec;
 use crate::device::Device;
+use crate::watch::Watch;
 use base::Duration;
 use netem::PathSpec;
 use tcp::ValidConfig;
 
-/// Two nodes, a path each way, and the flows between them. The client sends, the server receives.
+/// Two nodes, a path each way, and the flows between them. The client of a flow sends, its server receives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scenario {
     /// The seed of every random stream of the run.
@@ -26,6 +27,8 @@ pub struct Scenario {
     pub stall_after: Duration,
     /// The limit for every sender's departures; `None` for no check.
     pub burst_limit: Option<BurstLimit>,
+    /// What is watched over time, beside the totals.
+    pub watch: Option<Watch>,
     /// When the run is over.
     pub until: Until,
     /// Version of the addresses.
@@ -51,6 +54,7 @@ impl Scenario {
             audit: AuditSchedule::EpisodeEdges,
             stall_after: STALL_AFTER,
             burst_limit: None,
+            watch: None,
             until: Until::Closed,
             ip: IpVersion::V4,
             client_device: Device::PLAIN,
@@ -68,6 +72,10 @@ pub struct FlowSpec {
     pub server: ValidConfig,
     /// What is sent.
     pub workload: Workload,
+    /// Which way its data goes.
+    pub direction: Direction,
+    /// Round-trip time of the flow's own part of the way, in addition to the shared paths': half of it each way, behind them.
+    pub own_rtt: Duration,
     /// When the first SYN leaves, counted from the start of the run.
     pub start: Duration,
     /// How fast the sending application writes.
@@ -85,12 +93,24 @@ impl FlowSpec {
             client,
             server,
             workload,
+            direction: Direction::Forward,
+            own_rtt: Duration::ZERO,
             start: Duration::ZERO,
             writer: AppPace::Unlimited,
             reader: AppPace::Unlimited,
             carriage: Carriage::Described,
         }
     }
+}
+
+/// Which way the data of a flow goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// Over the forward path.
+    #[default]
+    Forward,
+    /// Over the reverse path.
+    Back,
 }
 
 /// How much a client sends before it closes.
@@ -151,6 +171,8 @@ pub struct BurstLimit {
 pub enum Until {
     /// When both ends of every flow have reported their end.
     Closed,
+    /// At this time, counted from the start, whatever is open then; or when every flow has ended.
+    At(Duration),
     /// When no event is left: TIME-WAIT is over and the last stray packet has arrived.
     Quiet,
 }

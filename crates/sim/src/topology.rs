@@ -3,18 +3,20 @@
 //! Every random stream is forked from the seed by a separate label (`link/a→b/loss`, `node/a/stack`), so that additions to a
 //! scenario do not shift what others draw, and two scenarios that differ only in their endpoints meet the same random conditions.
 
+use crate::access::Access;
 use crate::node::Node;
 use crate::packet::Parcel;
-use crate::scenario::{Carriage, IpVersion, Scenario};
+use crate::scenario::{Carriage, Direction, IpVersion, Scenario};
+use crate::watch::{Delays, Watch};
 use crate::workload::{App, Receiver, Sender};
 use base::{Duration, Instant, Rng};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use netem::{Path, PathSpec};
+use netem::{DropCause, HopKind, Path, PathSpec};
 use tcp::CloseReason;
 
-/// Index of the node that all clients are on.
+/// Index of the node that the clients of forward flows are on, and the servers of those back.
 pub(crate) const CLIENTS: usize = 0;
-/// Index of the node that all servers are on.
+/// Index of the other one.
 pub(crate) const SERVERS: usize = 1;
 
 /// The server of flow `f` listens on this port plus `f`.
@@ -32,6 +34,30 @@ pub(crate) struct Link {
     pub(crate) to: usize,
     /// How long the device at its end may hold packets before it delivers them.
     pub(crate) hold: Duration,
+    /// The flows' own parts of the way.
+    access: Option<Access>,
+    waits: Option<Waits>,
+}
+
+/// How long packets wait in a path.
+#[derive(Debug)]
+struct Waits {
+    watch: Watch,
+    spec: PathSpec,
+    delays: Delays,
+}
+
+impl Waits {
+    /// A packet left the path at `at`.
+    fn note(&mut self, at: Instant, packet: &Parcel) {
+        let time = at.since(Instant::ZERO);
+        if (self.watch.from..self.watch.until).contains(&time) {
+            let serialised =
+                self.spec.rate.map_or(Duration::ZERO, |rate| rate.time_for(u64::from(netem::Packet::wire_len(packet))));
+            let least = self.spec.delay + serialised;
+            self.delays.add(at.since(packet.entered).saturating_sub(least));
+        }
+    }
 }
 
 /// The location of a flow's two applications.
@@ -55,7 +81,49 @@ impl Link {
     /// Returns when its end needs to be served: the device may hold arrived packets for a while.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Instant {
-        self.path.next_deadline().map_or(Instant::MAX, |at| at + self.hold)
+        let shared = self.path.next_deadline().unwrap_or(Instant::MAX);
+        let next = self.access.as_ref().map_or(shared, |access| shared.min(access.next_deadline()));
+        if next == Instant::MAX { next } else { next + self.hold }
+    }
+
+    /// Returns a packet that has arrived by `now`, and when it did.
+    #[inline]
+    pub(crate) fn poll(
+        &mut self,
+        now: Instant,
+        dropped: &mut impl FnMut(Parcel, HopKind, DropCause),
+    ) -> Option<(Instant, Parcel)> {
+        if self.access.is_none() && self.waits.is_none() {
+            return self.path.poll(now, dropped);
+        }
+        self.poll_further(now, dropped)
+    }
+
+    fn poll_further(
+        &mut self,
+        now: Instant,
+        dropped: &mut impl FnMut(Parcel, HopKind, DropCause),
+    ) -> Option<(Instant, Parcel)> {
+        while let Some((at, packet)) = self.path.poll(now, dropped) {
+            if let Some(waits) = &mut self.waits {
+                waits.note(at, &packet);
+            }
+            match &mut self.access {
+                Some(access) => access.enter(at, packet),
+                None => return Some((at, packet)),
+            }
+        }
+        self.access.as_mut()?.poll(now)
+    }
+
+    /// Packets inside.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.path.in_flight() + self.access.as_ref().map_or(0, Access::in_flight)
+    }
+
+    /// How long packets waited in the shared path, if that is watched.
+    pub(crate) fn delays(&self) -> Delays {
+        self.waits.as_ref().map_or_else(Delays::default, |waits| waits.delays.clone())
     }
 }
 
@@ -72,11 +140,21 @@ impl Topology {
         let devices = [scenario.client_device, scenario.server_device];
         let mut nodes = [(CLIENTS, "node/a"), (SERVERS, "node/b")]
             .map(|(index, label)| Node::new(addresses[index], devices[index], &rng.fork(label)));
+        let own = || scenario.flows.iter().map(|flow| flow.own_rtt);
         let link = |spec: &PathSpec, label, [from, to]: [usize; 2]| Link {
             path: spec.build(&rng.fork(label)),
             from,
             to,
             hold: devices[to].merging.hold(),
+            access: match from {
+                CLIENTS => Access::new(own().map(|rtt| rtt / 2), FIRST_PORT),
+                _ => Access::new(own().map(|rtt| rtt.saturating_sub(rtt / 2)), FIRST_PORT),
+            },
+            waits: scenario.watch.filter(|_| from == CLIENTS).map(|watch| Waits {
+                watch,
+                spec: spec.clone(),
+                delays: Delays::default(),
+            }),
         };
         let links = vec![
             link(&scenario.forward, "link/a→b", [CLIENTS, SERVERS]),
@@ -89,13 +167,18 @@ impl Topology {
         let mut flows = Vec::with_capacity(scenario.flows.len());
         for (index, flow) in scenario.flows.iter().enumerate() {
             let port = FIRST_PORT + index as u16;
-            nodes[SERVERS].stack.listen(port, BACKLOG, &flow.server).expect("each flow has a port of its own");
-            nodes[SERVERS].apps.push(App::Receiver(Receiver::new(flow, port)));
-            let remote = SocketAddr::new(addresses[SERVERS], port);
-            nodes[CLIENTS].apps.push(App::Sender(Sender::new(flow, remote)));
-            flows.push(FlowEnds { sender: (CLIENTS, index), receiver: (SERVERS, index) });
+            let (client, server) = match flow.direction {
+                Direction::Forward => (CLIENTS, SERVERS),
+                Direction::Back => (SERVERS, CLIENTS),
+            };
+            nodes[server].stack.listen(port, BACKLOG, &flow.server).expect("each flow has a port of its own");
+            let bin = scenario.watch.map(|watch| watch.bin);
+            nodes[server].apps.push(App::Receiver(Receiver::new(flow, port, bin)));
+            let remote = SocketAddr::new(addresses[server], port);
+            nodes[client].apps.push(App::Sender(Sender::new(flow, remote)));
+            let [sender, receiver] = [client, server].map(|node| (node, nodes[node].apps.len() - 1));
+            flows.push(FlowEnds { sender, receiver });
         }
-        nodes.iter_mut().for_each(Node::renew_app_wake);
         Self { nodes: nodes.into(), links, flows }
     }
 

@@ -59,20 +59,4 @@ impl App {
             Self::Receiver(receiver) => &receiver.end,
         }
     }
-
-    /// Returns whether it sends from local port `local` to `remote`: the server's port identifies the flow.
-    pub(crate) fn sends_from(&self, local: u16, remote: u16) -> bool {
-        match self {
-            Self::Sender(sender) => sender.port() == remote,
-            Self::Receiver(receiver) => receiver.port() == local,
-        }
-    }
-
-    /// The port on which it waits for a connection.
-    pub(crate) fn listens_on(&self) -> Option<u16> {
-        match self {
-            Self::Receiver(receiver) if receiver.end.is_unused() => Some(receiver.port()),
-            _ => None,
-        }
-    }
 }

@@ -5,6 +5,7 @@
 //! paths. All packets that arrive at one instant enter one turn together. The applications' actions after a turn may require
 //! another one, at the same instant.
 
+use crate::access::flow_of;
 use crate::budget::Budget;
 use crate::checker::{Checkers, Progress, Timers};
 use crate::device::{self, Merging};
@@ -13,7 +14,7 @@ use crate::outcome::{Cause, EndOutcome, Failure, FlowOutcome, Outcome};
 use crate::packet::{Entry, PacketPool, Parcel};
 use crate::queue::EventQueue;
 use crate::scenario::{Scenario, Until};
-use crate::topology::Topology;
+use crate::topology::{FIRST_PORT, Topology};
 use base::{Bytes, Instant, SeqNum};
 use core::cell::RefCell;
 use netem::{DropCause, HopKind, Moved, Packet};
@@ -78,6 +79,10 @@ struct World<'a, O> {
     arrivals: Vec<(Instant, Parcel)>,
     lost: Vec<Lost>,
     entered: Vec<Entered>,
+    /// Packets that the paths dropped, by flow.
+    dropped: Vec<u64>,
+    /// All flows before this one have ended.
+    first_open: usize,
     timers: Timers,
     checkers: Checkers,
     budget: Budget,
@@ -98,6 +103,8 @@ impl<'a, O: Observer> World<'a, O> {
             arrivals: Vec::new(),
             lost: Vec::new(),
             entered: Vec::new(),
+            dropped: vec![0; topology.flows.len()],
+            first_open: 0,
             timers: Timers::new(topology.nodes.len()),
             checkers: Checkers::new(&topology, scenario),
             budget: Budget::new(scenario.budget),
@@ -113,21 +120,28 @@ impl<'a, O: Observer> World<'a, O> {
 
     /// Runs to the end; `tamper` may break something after each step, to verify that a checker notices.
     fn run_with(&mut self, mut tamper: impl FnMut(&mut Topology)) -> Result<Outcome, Cause> {
+        let end = if let Until::At(span) = self.until { Instant::ZERO + span } else { Instant::MAX };
         while let Some((at, node)) = self.queue.pop() {
             assert!(at >= self.now, "an event in the past");
+            if at > end {
+                self.now = end;
+                break;
+            }
             self.now = at;
             self.checkers.before_step(&self.topology, at)?;
             let served = self.step(node)?;
             self.checkers.after_step(&self.topology, node, at)?;
             tamper(&mut self.topology);
             let links = &self.topology.links;
-            let in_flight = || links.iter().map(|link| link.path.in_flight()).max().unwrap_or(0);
+            let in_flight = || links.iter().map(|link| link.in_flight()).max().unwrap_or(0);
             self.budget.spend(at, in_flight).map_err(|what| Cause::BudgetExhausted { what })?;
-            if served.closings > 0 && self.until == Until::Closed && self.open_flow().is_none() {
+            if served.closings > 0 && self.until != Until::Quiet && self.open_flow().is_none() {
                 break;
             }
         }
-        if let Some(flow) = self.open_flow() {
+        if self.now != end
+            && let Some(flow) = self.open_flow()
+        {
             let bytes_read = self.topology.receiver(flow).bytes_read();
             return Err(Cause::Deadlock { flow, bytes_read });
         }
@@ -135,9 +149,11 @@ impl<'a, O: Observer> World<'a, O> {
         Ok(self.outcome())
     }
 
-    /// Returns a flow that has not ended.
-    fn open_flow(&self) -> Option<usize> {
-        (0..self.topology.flows.len()).find(|flow| !self.topology.has_ended(*flow))
+    /// Returns a flow that has not ended. An end is final, so that those before it need not be asked again.
+    fn open_flow(&mut self) -> Option<usize> {
+        let open = (self.first_open..self.topology.flows.len()).find(|flow| !self.topology.has_ended(*flow));
+        self.first_open = open.unwrap_or(self.topology.flows.len());
+        open
     }
 
     /// Serves one node at the present instant.
@@ -181,10 +197,10 @@ impl<'a, O: Observer> World<'a, O> {
     /// Collects everything that reaches the node by now.
     #[inline]
     fn take_arrivals(&mut self, index: usize) {
-        let Self { topology: Topology { nodes, links, .. }, pool, lost, arrivals, now, .. } = self;
+        let Self { topology: Topology { nodes, links, .. }, pool, lost, dropped, arrivals, now, .. } = self;
         for &link in &nodes[index].incoming {
-            let mut on_drop = |packet, hop, cause| discard::<O>(pool, lost, Lost { link, hop, cause, packet });
-            while let Some(arrival) = links[link].path.poll(*now, &mut on_drop) {
+            let mut on_drop = |packet, hop, cause| discard::<O>(pool, lost, dropped, Lost { link, hop, cause, packet });
+            while let Some(arrival) = links[link].poll(*now, &mut on_drop) {
                 arrivals.push(arrival);
             }
         }
@@ -197,7 +213,16 @@ impl<'a, O: Observer> World<'a, O> {
     #[inline]
     fn turn(&mut self, index: usize) -> usize {
         let Self {
-            topology: Topology { nodes, links, .. }, pool, lost, entered, arrivals, now, observer, queue, ..
+            topology: Topology { nodes, links, .. },
+            pool,
+            lost,
+            dropped,
+            entered,
+            arrivals,
+            now,
+            observer,
+            queue,
+            ..
         } = self;
         let Node { stack, routes, .. } = &mut nodes[index];
         let observer = RefCell::new(&mut **observer);
@@ -208,14 +233,15 @@ impl<'a, O: Observer> World<'a, O> {
             let route = Node::route(routes, frame.header);
             let link = &mut links[route];
             let mut entry = Entry::of(&frame);
-            while let Some(packet) = pool.next_packet(&frame, &mut entry) {
+            while let Some(mut packet) = pool.next_packet(&frame, &mut entry) {
+                packet.entered = *now;
                 if O::PACKETS {
                     observer.borrow_mut().packet(*now, &packet.as_sent(index));
                 }
                 #[cfg(not(longhaul_unwatched))]
                 let tag = if O::ENABLED { Some(Tag::of(&packet)) } else { None };
                 let mut on_drop =
-                    |packet, hop, cause| discard::<O>(pool, lost, Lost { link: route, hop, cause, packet });
+                    |packet, hop, cause| discard::<O>(pool, lost, dropped, Lost { link: route, hop, cause, packet });
                 link.path.offer(*now, packet, &mut on_drop);
                 #[cfg(not(longhaul_unwatched))]
                 if let Some(tag) = tag {
@@ -267,14 +293,15 @@ impl<'a, O: Observer> World<'a, O> {
 
     fn outcome(&self) -> Outcome {
         let topology = &self.topology;
-        let flows = (0..topology.flows.len()).map(|flow| flow_outcome(topology, flow)).collect();
+        let flows = (0..topology.flows.len()).map(|flow| flow_outcome(topology, flow, self.dropped[flow])).collect();
+        let delays = topology.links[0].delays();
         let [forward, reverse] = [0, 1].map(|link: usize| topology.links[link].path.stats());
         let virtual_time = self.now.since(Instant::ZERO);
-        Outcome { flows, forward, reverse, steps: self.budget.steps(), virtual_time }
+        Outcome { flows, forward, reverse, delays, steps: self.budget.steps(), virtual_time }
     }
 }
 
-fn flow_outcome(topology: &Topology, flow: usize) -> FlowOutcome {
+fn flow_outcome(topology: &Topology, flow: usize, dropped: u64) -> FlowOutcome {
     let (sender, receiver, ends) = (topology.sender(flow), topology.receiver(flow), topology.flows[flow]);
     let outcome = |end: &crate::workload::End, node: usize| -> EndOutcome { end.outcome(&topology.nodes[node].stack) };
     FlowOutcome {
@@ -282,14 +309,17 @@ fn flow_outcome(topology: &Topology, flow: usize) -> FlowOutcome {
         last_read: receiver.last_read(),
         bytes_written: sender.written(),
         bytes_read: receiver.bytes_read(),
+        bins: receiver.bins().to_vec(),
+        dropped,
         sender: outcome(&sender.end, ends.sender.0),
         receiver: outcome(&receiver.end, ends.receiver.0),
     }
 }
 
-/// Returns a lost packet to the pool, at once or after the observer has seen it.
+/// Counts a lost packet, and returns it to the pool, at once or after the observer has seen it.
 #[inline]
-fn discard<O: Observer>(pool: &mut PacketPool, lost: &mut Vec<Lost>, packet: Lost) {
+fn discard<O: Observer>(pool: &mut PacketPool, lost: &mut Vec<Lost>, dropped: &mut [u64], packet: Lost) {
+    dropped[flow_of(&packet.packet, FIRST_PORT)] += 1;
     if O::ENABLED {
         lost.push(packet);
     } else {

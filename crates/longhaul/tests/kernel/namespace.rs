@@ -76,7 +76,10 @@ pub fn in_namespace(test: impl FnOnce() + Send + 'static) {
 pub fn command(line: &str) {
     let mut words = line.split_whitespace();
     let status = Command::new(words.next().unwrap()).args(words).status();
-    assert!(status.as_ref().is_ok_and(std::process::ExitStatus::success), "`{line}`: {status:?}; `cargo xtask test` installs what is missing");
+    assert!(
+        status.as_ref().is_ok_and(std::process::ExitStatus::success),
+        "`{line}`: {status:?}; `cargo xtask test` installs what is missing"
+    );
 }
 
 /// An address of version 6 can be used once no other host has claimed it.

@@ -3,7 +3,8 @@
 use super::end::End;
 use super::pace::{CHUNK, chunk_for, next_after};
 use crate::scenario::{AppPace, Carriage, FlowSpec};
-use base::Instant;
+use crate::watch::Bins;
+use base::{Duration, Instant};
 use tcp::{Conn, ConnEvent, Read, Stack, StackCx, fill_pattern};
 use trace::Observer;
 
@@ -17,6 +18,7 @@ pub(crate) struct Receiver {
     /// When a slow reader reads next.
     next_read: Instant,
     bytes_read: u64,
+    bins: Bins,
     last_read: Option<Instant>,
     /// Whether the end of the stream was read.
     saw_end: bool,
@@ -36,8 +38,8 @@ enum After {
 }
 
 impl Receiver {
-    /// The receiver of `flow`, to be reached on `port`.
-    pub(crate) fn new(flow: &FlowSpec, port: u16) -> Self {
+    /// The receiver of `flow`, to be reached on `port`. It counts what it reads in bins of this length, too.
+    pub(crate) fn new(flow: &FlowSpec, port: u16, bin: Option<Duration>) -> Self {
         Self {
             end: End::default(),
             port,
@@ -45,6 +47,7 @@ impl Receiver {
             carriage: flow.carriage,
             next_read: Instant::MAX,
             bytes_read: 0,
+            bins: Bins::new(bin),
             last_read: None,
             saw_end: false,
             mismatch: None,
@@ -56,6 +59,10 @@ impl Receiver {
     /// Bytes read so far.
     pub(crate) fn bytes_read(&self) -> u64 {
         self.bytes_read
+    }
+    /// The same by bin.
+    pub(crate) fn bins(&self) -> &[u64] {
+        self.bins.bytes()
     }
     /// When the last of them were read.
     pub(crate) fn last_read(&self) -> Option<Instant> {
@@ -82,7 +89,7 @@ impl Receiver {
     }
 
     /// The port it listens on.
-    pub(super) fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         self.port
     }
 
@@ -129,6 +136,7 @@ impl Receiver {
                 Some(Read::Data(bytes)) => {
                     left -= bytes;
                     self.bytes_read += bytes;
+                    self.bins.add(cx.now, bytes);
                     self.last_read = Some(cx.now);
                 }
                 Some(Read::Fin) => {

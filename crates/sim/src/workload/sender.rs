@@ -81,7 +81,7 @@ impl Sender {
     }
 
     /// Port of the server.
-    pub(super) fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         self.remote.port()
     }
 

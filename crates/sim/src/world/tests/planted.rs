@@ -56,14 +56,14 @@ fn reader_is_not_woken(topology: &mut Topology) {
     if let App::Receiver(receiver) = &mut topology.nodes[1].apps[0] {
         receiver.oversleep();
     }
-    topology.nodes[1].renew_app_wake();
+    topology.nodes[1].apps.note(0);
 }
 
 fn writer_is_not_woken(topology: &mut Topology) {
     if let App::Sender(sender) = &mut topology.nodes[0].apps[0] {
         sender.oversleep();
     }
-    topology.nodes[0].renew_app_wake();
+    topology.nodes[0].apps.note(0);
 }
 
 fn nothing(_: &mut Topology) {}
