@@ -76,16 +76,19 @@ const USUAL: [&str; 5] = ["efficiency", "retransmitted_pct", "fast_retransmits",
 /// The metrics for paths with losses by position.
 const PLACED: [&str; 3] = ["repair_rtts", "probes", "rtos"];
 
-/// The metrics for paths with a managed queue, in addition.
-const MANAGED: [&str; 2] = ["aqm_drops", "marks"];
+/// The metrics for paths with a managed queue.
+const MANAGED: [&str; 5] = ["efficiency", "retransmitted_pct", "rtos", "aqm_drops", "marks"];
 
 /// Returns the metrics to show, each with its column.
 fn columns(rows: &[Row]) -> Vec<(&'static Metric, &'static Column)> {
     let placed = rows.iter().any(|row| row.metrics.repair_rtts.is_some());
-    let names: &[&str] = if placed { &PLACED } else { &USUAL };
     let managed = rows.iter().any(|row| row.metrics.marks.is_some());
-    let names = names.iter().chain(managed.then_some(&MANAGED).into_iter().flatten());
-    let shown = names.map(|name| {
+    let names: &[&str] = match (placed, managed) {
+        (true, _) => &PLACED,
+        (false, true) => &MANAGED,
+        (false, false) => &USUAL,
+    };
+    let shown = names.iter().map(|name| {
         let metric = Metric::find(name).expect("the lab has this metric");
         (metric, metric.column.expect("it has a column"))
     });

@@ -279,7 +279,7 @@ mod tests {
     #[test_case("buffer=big", "--ab buffer=big: `big` is not a valid buffer size: write for example `1bdp`"; "buffer")]
     #[test_case("rate=1mbit,buffer=1bdp", "--ab buffer=1bdp: that is 0 bytes and holds no packet; write"; "no product")]
     #[test_case("queue=red", "--ab queue=red: `red` is not a known queue: use droptail, codel"; "queue")]
-    #[test_case("queue=codel/quantum=1", "--ab queue=codel/quantum=1: `quantum` is not a parameter of codel: "; "parameter")]
+    #[test_case("queue=codel/quantum=1", "--ab queue=codel/quantum=1: `quantum` is not a parameter of codel: use target, interval"; "parameter")]
     #[test_case("rate=1mbit,queue=codel/limit=1bdp", "--ab queue=codel/limit=1bdp: that is 0 bytes and holds no packet; write"; "limit")]
     #[test_case("loss=2", "--ab loss=2: `2` is not a share between 0 and 1: use"; "loss")]
     #[test_case("jitter=x", "--ab jitter=x: `x` is not a valid duration: use"; "jitter")]

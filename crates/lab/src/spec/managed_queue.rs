@@ -132,9 +132,9 @@ impl ManagedQueue {
     fn set(&mut self, name: &str, key: &str, value: &str) -> Result<(), Refusal> {
         let keys = self.keys();
         let Some(parameter) = self.parameter(key) else {
-            let hint =
-                nearest(key, keys.iter().copied()).map_or(String::new(), |near| format!("did you mean `{near}`? "));
-            let remedy = format!("{hint}Parameters are {}", keys.join(", "));
+            let near = nearest(key, keys.iter().copied());
+            let hint = near.map_or("use ".to_owned(), |near| format!("did you mean `{near}`? Use "));
+            let remedy = format!("{hint}{}", keys.join(", "));
             return Err(Refusal::of_value(format!("`{key}` is not a parameter of {name}"), remedy));
         };
         parameter.read(value)
@@ -304,7 +304,7 @@ mod tests {
     #[test_case("codel ecn=maybe", "`maybe` is not a switch: use on or off")]
     #[test_case(
         "codel traget=5ms",
-        "`traget` is not a parameter of codel: did you mean `target`? Parameters are target, interval, ecn, limit"
+        "`traget` is not a parameter of codel: did you mean `target`? Use target, interval, ecn, limit"
     )]
     #[test_case("codel target=5", "`5` is not a valid duration: use ")]
     #[test_case("pie tupdate=0ms", "`0ms` is too short: use a time above zero")]

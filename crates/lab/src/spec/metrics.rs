@@ -56,9 +56,9 @@ macro_rules! for_each_metric {
             reo_wnd_mult => mean(reo_wnd_mult)
                 "multiplier of the sender's reordering window at the end (RFC 8985 §6.2 step 4); mean per run. `null` for detectors without one";
             dropped => mean(dropped) "data packets that the path dropped; mean per run";
-            aqm_drops => mean(aqm_drops) ["AQM" 1 "packets that the queue's manager dropped, per run"]
+            aqm_drops => mean(aqm_drops) ["AQM" 1 "dropped by the queue's manager, per run"]
                 "those of them that a managed queue dropped before it was full; mean per run. Absent behind drop-tail queues";
-            marks => mean(marks) ["marks" 1 "congestion marks that it set instead, per run"]
+            marks => mean(marks) ["marks" 1 "congestion marks in their place, per run"]
                 "data packets that a managed queue marked (RFC 3168); mean per run. Absent behind drop-tail queues";
         }
     };

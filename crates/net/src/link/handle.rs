@@ -19,7 +19,7 @@ pub(super) enum Request {
     /// Report its statistics.
     Report(Sender<LinkReport>),
     /// Send packets over another path.
-    Change(Way, PathSpec),
+    Change(Way, Box<PathSpec>),
 }
 
 /// Sends requests to a link, from any thread, while it runs or before.
@@ -40,7 +40,7 @@ impl LinkHandle {
     /// From now on packets take another path; those on their way arrive as they would have. Of losses by position in a stream
     /// there are none.
     pub fn set(&self, way: Way, spec: PathSpec) {
-        self.ask(Request::Change(way, spec));
+        self.ask(Request::Change(way, Box::new(spec)));
     }
 
     /// Returns the statistics so far; waits until the link runs. Returns `None` when it has ended.
