@@ -92,7 +92,7 @@ fn a_mark_reaches_the_receiver_and_reduces_the_senders_window(which: usize) {
 #[test_case(1; "FQ-CoDel")]
 #[test_case(2; "PIE")]
 #[test_case(3; "DualPI2")]
-fn a_flow_without_ecn_is_told_by_drops(which: usize) {
+fn a_flow_without_ecn_meets_drops(which: usize) {
     let (outcome, answers) = observed(managers(Signal::Mark)[which], EcnNegotiation::Off);
     let dropped = outcome.forward.dropped;
     assert_eq!((outcome.forward.marked, dropped.tail, dropped.loss), (0, 0, 0));

@@ -169,7 +169,7 @@ enum Parameter<'q> {
     Count(&'q mut u32, u64),
     /// The same, in bytes.
     Bytes(&'q mut u32, u64),
-    /// Whether ECN-capable flows are told by marks.
+    /// Whether ECN-capable flows meet marks instead of drops.
     Ecn(&'q mut Signal),
     /// Room for packets that wait.
     Room(&'q mut BufferSize),

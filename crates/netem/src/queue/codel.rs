@@ -17,12 +17,12 @@ pub struct Codel {
     pub target: Duration,
     /// Time within which a burst may drain; about a round trip.
     pub interval: Duration,
-    /// How ECN-capable flows are told.
+    /// How ECN-capable flows learn of congestion.
     pub signal: Signal,
 }
 
 impl Default for Codel {
-    /// 5 ms and 100 ms, by drops: Linux's defaults.
+    /// 5 ms and 100 ms, by drops.
     fn default() -> Self {
         Self { target: Duration::from_millis(5), interval: Duration::from_millis(100), signal: Signal::Drop }
     }

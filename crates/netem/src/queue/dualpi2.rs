@@ -3,7 +3,7 @@
 //! get about equal rates (RFC 9332).
 //!
 //! ECT(1) and CE go to the low-latency queue (RFC 9331 §5.1). The choice to drop or mark falls on departure, as in RFC 9332
-//! appendix A and in Linux. Updates fall on multiples of the period and are caught up with before the next arrival or departure.
+//! appendix A. Updates fall on multiples of the period and are caught up with before the next arrival or departure.
 //! Probabilities are integers in units of 2⁻⁵⁶.
 
 use crate::hop::{DropCause, Packet};
@@ -12,7 +12,7 @@ use crate::queue::droptail::Buffer;
 use crate::queue::seam::{Decided, FULL_PACKET, Fifo, Queue, Signal, has_room};
 use base::{Duration, Instant, Rng};
 
-/// Parameters of DualPI2 (RFC 9332 appendix A.1; the defaults are Linux's).
+/// Parameters of DualPI2 (RFC 9332 appendix A.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DualPi2 {
     /// Delay that the controller of the classic queue aims at.
@@ -70,7 +70,7 @@ impl Control {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Passes,
-    Told(Signal),
+    Signals(Signal),
 }
 
 /// Both queues.
@@ -143,7 +143,7 @@ impl<P: Packet> DualPi2Queue<P> {
         let draws = [0; 2].map(|_| rng.below(ONE));
         let is_late = kind == Kind::LowLatency && waited > self.spec.step;
         if backlog < 2 * FULL_PACKET {
-            return if is_late { Fate::Told(Signal::Mark) } else { Fate::Passes };
+            return if is_late { Fate::Signals(Signal::Mark) } else { Fate::Passes };
         }
         let base = self.control.probability;
         let coupled = u128::from(base) * u128::from(self.spec.coupling);
@@ -151,10 +151,10 @@ impl<P: Packet> DualPi2Queue<P> {
         let is_overload = coupled >= u128::from(ONE);
         let squared = draws.iter().all(|draw| *draw < base);
         match kind {
-            _ if is_overload && squared => Fate::Told(Signal::Drop),
-            Kind::Classic if squared => Fate::Told(Signal::Mark),
+            _ if is_overload && squared => Fate::Signals(Signal::Drop),
+            Kind::Classic if squared => Fate::Signals(Signal::Mark),
             Kind::Classic => Fate::Passes,
-            Kind::LowLatency if is_late || u128::from(draws[0]) < coupled => Fate::Told(Signal::Mark),
+            Kind::LowLatency if is_late || u128::from(draws[0]) < coupled => Fate::Signals(Signal::Mark),
             Kind::LowLatency => Fate::Passes,
         }
     }
@@ -190,7 +190,7 @@ impl<P: Packet + Send> Queue<P> for DualPi2Queue<P> {
             };
             let sent = match self.decide(kind, waited, backlog, rng) {
                 Fate::Passes => Some(packet),
-                Fate::Told(signal) => decided.signal(packet, signal),
+                Fate::Signals(signal) => decided.signal(packet, signal),
             };
             if sent.is_some() {
                 self.credit = self.credit.saturating_add(change);

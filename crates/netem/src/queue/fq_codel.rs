@@ -1,7 +1,7 @@
 //! A queue for each flow, served in turn by bytes, each under its own CoDel (RFC 8290).
 //!
 //! Flows that have just become active go first, so a flow that sends less than its share never waits behind those that fill the
-//! link. The hash spreads flows over a fixed number of queues with a number drawn for the run. Two deviations from Linux: bytes
+//! link. The hash spreads flows over a fixed number of queues with a number drawn for the run. Two deviations from usual implementations: bytes
 //! are those of IP packets, without a link layer, in the quantum as elsewhere; and CoDel's check for the last full packet looks at
 //! the flow's own queue (RFC 8290 §3.1), not at all of them.
 
@@ -72,7 +72,7 @@ impl<P: Packet> FqCodelQueue<P> {
     /// # Panics
     /// If the quantum or the number of queues is zero.
     pub(crate) fn new(spec: FqCodel, room: Buffer, key: u64) -> Self {
-        assert!(spec.quantum > 0 && spec.flows > 0, "a turn without bytes or no queue at all serves nobody");
+        assert!(spec.quantum > 0 && spec.flows > 0, "a turn without bytes, or no queue at all, serves no flow");
         let control = || Control::new(spec.codel);
         let flow = || Flow { fifo: Fifo::new(), control: control(), deficit: 0, turn: Turn::Idle };
         Self {

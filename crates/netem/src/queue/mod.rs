@@ -39,8 +39,8 @@ pub enum QueueSpec {
 }
 
 impl QueueSpec {
-    /// Returns the room that the queue has by default, which is Linux's: packets that wait, for all but drop-tail, whose room is
-    /// a matter of the path.
+    /// Returns the room that implementations give the queue by default, in packets that wait; drop-tail's is a matter of the
+    /// path.
     pub const fn usual_room(&self) -> Buffer {
         match self {
             Self::DropTail => Buffer::Unlimited,

@@ -2,7 +2,7 @@
 //! queueing delay sets (RFC 8033).
 //!
 //! The delay is measured, not estimated from a departure rate: it is the time that the last packet to leave has waited, and zero
-//! once the queue is empty (RFC 8033 §5.2 and Linux's default). Updates fall on multiples of the period and are caught up with
+//! once the queue is empty (RFC 8033 §5.2). Updates fall on multiples of the period and are caught up with
 //! before the next arrival or departure, which changes nothing: between the two, no packet moves. The probability is an integer
 //! in units of 2⁻⁵⁶.
 
@@ -20,12 +20,12 @@ pub struct Pie {
     pub update: Duration,
     /// Time for which a queue that was idle drops nothing.
     pub burst: Duration,
-    /// How ECN-capable flows are told while the probability is at most 10 %.
+    /// How ECN-capable flows learn of congestion while the probability is at most 10 %.
     pub signal: Signal,
 }
 
 impl Default for Pie {
-    /// 15 ms, 15 ms and 150 ms (RFC 8033 §4.2, §4.4), by drops as in Linux.
+    /// 15 ms, 15 ms and 150 ms (RFC 8033 §4.2, §4.4), by drops.
     fn default() -> Self {
         let ms = Duration::from_millis;
         Self { target: ms(15), update: ms(15), burst: ms(150), signal: Signal::Drop }
@@ -115,7 +115,7 @@ impl Control {
         chosen
     }
 
-    /// How an ECN-capable flow is told: marks alone no longer help at a high probability (RFC 8033 §5.1).
+    /// How an ECN-capable flow learns of congestion: marks alone no longer help at a high probability (RFC 8033 §5.1).
     fn signal(&self) -> Signal {
         if self.probability <= TENTH { self.spec.signal } else { Signal::Drop }
     }

@@ -36,7 +36,7 @@ pub(crate) trait Queue<P>: Debug + Send {
 /// Decisions of a queue manager.
 #[derive(Debug)]
 pub(crate) struct Decided<P> {
-    /// Packets that it dropped and that nobody has collected.
+    /// Packets that it dropped and that have not been collected.
     pub(crate) dropped: VecDeque<(P, DropCause)>,
     /// Packets that it marked.
     pub(crate) marks: u64,

@@ -38,8 +38,8 @@ const SCHEDULE: [u64; 14] = [101, 201, 272, 330, 380, 425, 465, 503, 539, 572, 6
 fn signals_come_at_the_times_of_the_control_law(signal: Signal, ecn: Ecn, drops: bool) {
     let spec = Codel { signal, ..Codel::default() };
     let (dropped, marked) = decisions(spec, ecn, 700, |_| 20);
-    let (told, other) = if drops { (dropped, marked) } else { (marked, dropped) };
-    assert_eq!(told, SCHEDULE);
+    let (signals, other) = if drops { (dropped, marked) } else { (marked, dropped) };
+    assert_eq!(signals, SCHEDULE);
     assert_eq!(other, [0; 0]);
 }
 

@@ -11,7 +11,7 @@ fn pico(probability: u64) -> i128 {
     i128::from(probability) * 1_000_000_000_000 / i128::from(ONE)
 }
 
-/// RFC 9332 appendix A.1 with Linux's gains: delays of successive updates in milliseconds, and the probabilities that follow from
+/// RFC 9332 appendix A.1 with gains of 0.16 and 3.2 per second: delays of successive updates in milliseconds, and the probabilities that follow from
 /// them in units of 10⁻⁶, in fractions.
 #[test]
 fn the_probability_follows_the_delay() {
@@ -47,14 +47,14 @@ fn met(probability: u64, kind: Kind, waited: Duration, fate: Fate) -> usize {
 #[test_case(37_600, 140, 7_520)]
 fn classic_packets_meet_the_square_and_the_others_the_double(millionths: u64, classic: usize, low_latency: usize) {
     let probability = ONE / 1_000_000 * millionths;
-    let marked = |kind| met(probability, kind, Duration::ZERO, Fate::Told(Signal::Mark));
+    let marked = |kind| met(probability, kind, Duration::ZERO, Fate::Signals(Signal::Mark));
     assert!(marked(Kind::Classic).abs_diff(classic) < 4 * classic.isqrt(), "{}", marked(Kind::Classic));
     assert!(marked(Kind::LowLatency).abs_diff(low_latency) < 4 * low_latency.isqrt(), "{}", marked(Kind::LowLatency));
 }
 
 #[test]
 fn beyond_a_step_of_one_millisecond_every_packet_is_marked() {
-    let marked = |waited| met(0, Kind::LowLatency, Duration::from_nanos(waited), Fate::Told(Signal::Mark));
+    let marked = |waited| met(0, Kind::LowLatency, Duration::from_nanos(waited), Fate::Signals(Signal::Mark));
     assert_eq!((marked(MS), marked(MS + 1)), (0, 100_000));
     assert_eq!(met(0, Kind::Classic, Duration::from_secs(1), Fate::Passes), 100_000);
 }
@@ -62,21 +62,21 @@ fn beyond_a_step_of_one_millisecond_every_packet_is_marked() {
 #[test]
 fn in_overload_both_queues_drop_by_the_square() {
     for kind in [Kind::Classic, Kind::LowLatency] {
-        let dropped = |probability| met(probability, kind, Duration::ZERO, Fate::Told(Signal::Drop));
+        let dropped = |probability| met(probability, kind, Duration::ZERO, Fate::Signals(Signal::Drop));
         assert_eq!(dropped(ONE / 2 - 1), 0);
         assert!(dropped(ONE / 2).abs_diff(25_000) < 600, "{kind:?}: {}", dropped(ONE / 2));
     }
-    let marked = met(ONE / 2, Kind::LowLatency, Duration::ZERO, Fate::Told(Signal::Mark));
+    let marked = met(ONE / 2, Kind::LowLatency, Duration::ZERO, Fate::Signals(Signal::Mark));
     assert!(marked.abs_diff(75_000) < 600, "all others are marked: {marked}");
 }
 
 #[test]
-fn fewer_than_two_packets_are_only_told_of_the_step() {
+fn fewer_than_two_packets_are_marked_by_the_step_alone() {
     let (queue, mut rng) = (queue(ONE), Rng::new(1));
     for (kind, waited, fate) in [
         (Kind::Classic, 0, Fate::Passes),
         (Kind::LowLatency, 0, Fate::Passes),
-        (Kind::LowLatency, 2 * MS, Fate::Told(Signal::Mark)),
+        (Kind::LowLatency, 2 * MS, Fate::Signals(Signal::Mark)),
     ] {
         let waited = Duration::from_nanos(waited);
         assert_eq!(queue.decide(kind, waited, 2 * FULL_PACKET - 1, &mut rng), fate);

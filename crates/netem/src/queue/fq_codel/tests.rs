@@ -83,7 +83,7 @@ fn a_flood_makes_room_at_the_expense_of_its_own_head() {
     let packet = |flow, index| Traveller { index, len: 1_000, flow, ecn: Ecn::Ect0 };
     (0..10).for_each(|index| queue.enqueue(Instant::ZERO, packet(2, index), &mut rng, &mut decided));
     (0..91).for_each(|index| queue.enqueue(Instant::ZERO, packet(1, index), &mut rng, &mut decided));
-    // RFC 8290 §4.1 as Linux has it: half of the fattest queue's 91 packets, from its head, and not more than 64.
+    // RFC 8290 §4.1, in a batch: half of the fattest queue's 91 packets, from its head, and not more than 64.
     let dropped: Vec<_> = decided.dropped.iter().map(|(packet, cause)| (packet.flow, packet.index, *cause)).collect();
     let expected: Vec<_> = (0..46).map(|index| (1, index, DropCause::Tail)).collect();
     assert_eq!(dropped, expected);

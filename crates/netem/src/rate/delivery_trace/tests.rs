@@ -48,7 +48,7 @@ fn arrivals(path: &mut Path<Parcel>, offers: &[(u64, u32)]) -> Vec<u64> {
 #[test_case(&[1, 1, 3, 6], &[(0, 1_500), (0, 1_500), (0, 1_500), (0, 1_500), (2, 700), (2, 700), (2, 700)], &[1, 1, 3, 6, 7, 7, 7]; "two at seven")]
 #[test_case(&[1], &[(0, 1_500); 5], &[1, 2, 3, 4, 5]; "12 Mbit/s")]
 #[test_case(&[5], &[(0, 700), (0, 700), (5, 90), (5, 90)], &[5, 5, 5, 10]; "the rest of an opportunity, and beyond it")]
-#[test_case(&[2, 4], &[(0, 700), (3, 700), (3, 700)], &[2, 4, 4]; "a rest that nobody takes is lost")]
+#[test_case(&[2, 4], &[(0, 700), (3, 700), (3, 700)], &[2, 4, 4]; "a rest without a packet is lost")]
 #[test_case(&[0, 10], &[(0, 1_500), (0, 1_500), (0, 1_500), (0, 1_500)], &[0, 10, 10, 20]; "at zero, too")]
 #[test_case(&[3], &[(0, 4_000)], &[9]; "a packet larger than an opportunity")]
 fn packets_leave_as_from_mahimahi(times: &[u32], offers: &[(u64, u32)], expected: &[u64]) {
