@@ -135,7 +135,7 @@ proptest! {
 #[test]
 fn a_full_buffer_drops_while_the_link_is_silent() {
     let mut path = path_of(Bottleneck::of(link(&[1, 100]), Buffer::Packets(3)));
-    let Outcome { arrivals, drops } = drive(&mut path, &vec![(2 * MS, 1_500); 5]);
+    let Outcome { arrivals, drops } = drive(&mut path, &[(2 * MS, 1_500); 5]);
     assert_eq!(arrivals, [(100 * MS, 0), (101 * MS, 1), (200 * MS, 2)]);
     assert_eq!(drops, [(3, DropCause::Tail), (4, DropCause::Tail)]);
     let hop = Bottleneck::of(link(&[1]), Buffer::Unlimited);
