@@ -47,6 +47,11 @@ struct Written<'r> {
 /// # Errors
 /// If the run fails or its trace cannot be written.
 pub fn make(names: &Names, run: &RunSpec, to: &TraceArgs) -> Result<(), Failure> {
+    if !run.point.company.is_empty() {
+        return Err(Failure::usage(
+            "a run of several flows has no summary and no trace of one: `longhaul ab` compares them, or set `flow.company` to none",
+        ));
+    }
     let meta = observed::meta(names, run);
     let mut summarizer = Summarizer::new(SENDER, RECEIVER);
     let failed = |failure: lab::RunFailure| Failure::Failed(format!("the run failed: {failure}"));

@@ -79,11 +79,25 @@ const PLACED: [&str; 3] = ["repair_rtts", "probes", "rtos"];
 /// The metrics for paths with a managed queue.
 const MANAGED: [&str; 5] = ["efficiency", "retransmitted_pct", "rtos", "aqm_drops", "marks"];
 
+/// The metrics for several flows.
+const COMPANY: [&str; 8] = [
+    "share_pct",
+    "share_lo_pct",
+    "share_hi_pct",
+    "early_share_pct",
+    "jain",
+    "utilisation",
+    "wait_p95_ms",
+    "retransmitted_pct",
+];
+
 /// Returns the metrics to show, each with its column.
 fn columns(rows: &[Row]) -> Vec<(&'static Metric, &'static Column)> {
     let placed = rows.iter().any(|row| row.metrics.repair_rtts.is_some());
     let managed = rows.iter().any(|row| row.metrics.marks.is_some());
+    let several = rows.iter().any(|row| row.metrics.share_pct.is_some());
     let names: &[&str] = match (placed, managed) {
+        _ if several => &COMPANY,
         (true, _) => &PLACED,
         (false, true) => &MANAGED,
         (false, false) => &USUAL,

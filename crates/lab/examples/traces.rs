@@ -25,7 +25,10 @@ struct Line {
 }
 
 fn main() {
-    let lines: Vec<Line> = spec::BUILTIN.iter().flat_map(|(name, _)| of_experiment(name)).collect();
+    // What is digested here are runs of one flow.
+    let has_company = |name: &str| spec::builtin(name).is_some_and(|experiment| experiment.has_company());
+    let names = spec::BUILTIN.iter().filter(|(name, _)| !has_company(name));
+    let lines: Vec<Line> = names.flat_map(|(name, _)| of_experiment(name)).collect();
     let next = AtomicUsize::new(0);
     let numbers = Mutex::new(vec![0; lines.len()]);
     let jobs = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);

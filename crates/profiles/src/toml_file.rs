@@ -123,6 +123,22 @@ impl<'t> TomlFile<'t> {
         }
     }
 
+    /// The value as a list of tables, `[[so]]`: what each holds, in the order of the file.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn tables<'d>(&self, entry: &Entry<'d>) -> Result<Vec<Vec<Entry<'d>>>, FileError> {
+        let wrong = |found: &DeValue<'_>| {
+            self.wrong_type(entry, found, &format!("one table or more, each under `[[{}]]`,", entry.key))
+        };
+        let DeValue::Array(array) = entry.value.get_ref() else { return Err(wrong(entry.value.get_ref())) };
+        let all = array.iter().map(|item| match item.get_ref() {
+            DeValue::Table(table) => Ok(entries(table)),
+            other => Err(wrong(other)),
+        });
+        all.collect()
+    }
+
     /// The value as a list of strings or numbers, each with its place.
     ///
     /// # Errors

@@ -129,6 +129,9 @@ fn with_path(measured: Measured, run: &RunSpec, report: &LinkReport) -> Measured
 }
 
 fn can_be_made(run: &RunSpec, world: &World) -> Result<(), String> {
+    if !run.point.company.is_empty() {
+        return Err("flow.company: several flows run in the simulator only; leave out `--backend netns`".to_owned());
+    }
     if !run.point.drops.is_empty() {
         let drops = &run.point.drops;
         return Err(format!(

@@ -4,14 +4,18 @@
 //! every seed would. A setting added after the first results appears only where it is used, so that older networks keep their
 //! seeds.
 
-use crate::spec::{BufferSize, Flow, ManagedQueue, Point, Queues, RateTrace, Reorder, ReorderMode, Value, Whereabouts};
+use crate::spec::{
+    BufferSize, Company, Flow, Group, ManagedQueue, Orders, Point, Queues, RateTrace, Reorder,
+    ReorderMode, Value, Whereabouts, Window,
+};
 use base::{Duration, Rate, Ratio};
 use netem::{QueueSpec, Signal};
+use sim::Direction;
 use trace::Digest;
 
 /// The network and the flow of a cell, key by key.
 pub(crate) fn network(point: &Point) -> String {
-    let Point { rate, trace, rtt, buffer, queue, jitter, loss, drops, reorder, queues, flow } = point;
+    let Point { rate, trace, rtt, buffer, queue, jitter, loss, drops, reorder, queues, flow, company } = point;
     let mut text = format!(
         "path.rate={} path.rtt={} path.buffer={} path.jitter={} path.loss={}",
         bits(*rate),
@@ -42,10 +46,39 @@ pub(crate) fn network(point: &Point) -> String {
     if let Some(Queues { count, burst, skew }) = queues {
         text += &format!(" path.reorder.queues={count}x{burst}/{}", span(*skew));
     }
+    if !company.is_empty() {
+        return text + &several(company);
+    }
     text + &match flow {
         Flow::Bytes(count) => format!(" flow.bytes={}", bytes(*count)),
         Flow::Seconds(length) => format!(" flow.seconds={}", span(*length)),
     }
+}
+
+/// Every property of every group is written.
+fn several(company: &Company) -> String {
+    let Company { groups, window: Window { from, until }, orders } = company;
+    let groups = groups.iter().map(|group| {
+        let Group { profile, count, start, own_rtt, direction, bytes: size, pace } = group;
+        let profile = profile.name().unwrap_or("arm");
+        let direction = match direction {
+            Direction::Forward => "forward",
+            Direction::Back => "back",
+        };
+        format!(
+            " flow.group={profile}x{count}/{}..{}/{}/{direction}/{}/{}",
+            span(start.0),
+            span(start.1),
+            span(*own_rtt),
+            size.map_or("all".to_owned(), bytes),
+            pace.map_or("free".to_owned(), bits)
+        )
+    });
+    let orders = match orders {
+        Orders::Given => "given",
+        Orders::Both => "both",
+    };
+    format!("{} flow.window={}..{} flow.orders={orders}", groups.collect::<String>(), span(*from), span(*until))
 }
 
 /// Every parameter is written, so that another default does not give two queues one text.

@@ -63,6 +63,12 @@ pub(crate) fn digest(point: &Point, ends: &Ends) -> String {
     for (key, value) in ends.lines() {
         text.push_str(&format!("\n{key}={value}"));
     }
+    for other in point.company.others() {
+        text.push_str(&format!("\nflow.profile={}", other.name));
+        for (key, value) in Ends::Profile(other.config().clone()).lines() {
+            text.push_str(&format!("\n{key}={value}"));
+        }
+    }
     fnv128(&text)
 }
 
@@ -136,11 +142,13 @@ mod tests {
         });
         assert_eq!(sums.collect::<Vec<_>>(), PUBLISHED);
     }
-    const PUBLISHED: [(&str, u64); 14] = [
+    const PUBLISHED: [(&str, u64); 16] = [
         ("dsack", 219_609_417_156_169_588),
+        ("fairness", 2_903_260_032_879_940_320),
         ("hystart", 9_715_289_279_220_537_834),
         ("jitter", 6_482_646_904_597_724_275),
         ("lan-reorder", 344_339_825_708_262_783),
+        ("late-comer", 839_941_869_232_273_827),
         ("lost-retransmit", 440_999_323_366_973_841),
         ("nic-reorder", 915_864_791_575_813_420),
         ("prr", 1_398_122_580_067_749_968),

@@ -22,7 +22,23 @@ const FIRST: [&str; 8] = [
 ];
 
 /// Metrics that a line holds only where they apply, so that lines of other paths stay as they have always been.
-const WHERE_THEY_APPLY: [&str; 2] = ["aqm_drops", "marks"];
+const WHERE_THEY_APPLY: [&str; 15] = [
+    "aqm_drops",
+    "marks",
+    "share_pct",
+    "share_lo_pct",
+    "share_hi_pct",
+    "early_share_pct",
+    "jain",
+    "early_jain",
+    "worst_flow",
+    "utilisation",
+    "converged_s",
+    "dropped_of_arm",
+    "wait_p50_ms",
+    "wait_p95_ms",
+    "wait_p99_ms",
+];
 
 /// The keys of a line in their order.
 #[derive(Serialize)]

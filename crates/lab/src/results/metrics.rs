@@ -40,6 +40,21 @@ impl Runs<'_> {
     }
 
     /// Returns the mean over the runs that know the value.
+    /// The bounds of a 95 % interval of the median, by order statistics; `None` below six runs.
+    fn interval<V: Into<Option<f64>>>(&self, of: impl Fn(&Measured, &Point) -> V) -> Option<(f64, f64)> {
+        let against_one = |run| Some((of(run, self.point).into()?, 1.0));
+        let each: Vec<(f64, f64)> = self.all().filter_map(against_one).collect();
+        stats::compare(&each)?.interval
+    }
+
+    fn low<V: Into<Option<f64>>>(&self, of: impl Fn(&Measured, &Point) -> V) -> Option<f64> {
+        self.interval(of).map(|(low, _)| rounded(low))
+    }
+
+    fn high<V: Into<Option<f64>>>(&self, of: impl Fn(&Measured, &Point) -> V) -> Option<f64> {
+        self.interval(of).map(|(_, high)| rounded(high))
+    }
+
     fn mean<C: Count>(&self, of: impl Fn(&Measured) -> C) -> Option<f64> {
         let known: Vec<u64> = self.all().filter_map(|run| of(run).known()).collect();
         (!known.is_empty()).then(|| rounded(known.iter().sum::<u64>() as f64 / known.len() as f64))
@@ -62,6 +77,12 @@ impl Runs<'_> {
 macro_rules! computed {
     ($runs:ident median $of:ident) => {
         $runs.median(Measured::$of)
+    };
+    ($runs:ident low $of:ident) => {
+        $runs.low(Measured::$of)
+    };
+    ($runs:ident high $of:ident) => {
+        $runs.high(Measured::$of)
     };
     ($runs:ident $how:ident $($of:ident)+) => {
         $runs.$how($(|run| run.$of),+)

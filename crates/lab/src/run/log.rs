@@ -53,7 +53,7 @@ impl Identity {
     pub(crate) fn new(plan: &Plan, run: &RunSpec) -> Self {
         let arm = &plan.arms[run.arm];
         Self {
-            version: stamp::version(&run.ends),
+            version: stamp::version_of(run),
             experiment: plan.experiment.name.clone(),
             spec: run.digest.clone(),
             path: run.point.canonical(),
@@ -143,7 +143,7 @@ impl RunLog {
     /// The result of a run that was made before.
     pub fn find(&self, run: &RunSpec) -> Option<Measured> {
         let by_version = self.known.get(&(run.digest.clone(), run.seed))?;
-        by_version.get(&stamp::version(&run.ends)).copied().flatten()
+        by_version.get(&stamp::version_of(run)).copied().flatten()
     }
 
     /// Appends a finished run; it is on disk when this returns.
@@ -229,7 +229,7 @@ mod tests {
         let path = directory.path().join(FILE_NAME);
         let text = std::fs::read_to_string(&path).unwrap();
         // Other code may have measured other things.
-        let version = stamp::version(&plan.runs[0].ends);
+        let version = stamp::version_of(&plan.runs[0]);
         let other = text.replace(&version, "0.1.0+0123456789abcdef").replace("\"elapsed_ns\":", "\"took_ns\":");
         std::fs::write(&path, &other).unwrap();
         let mut log = RunLog::open(directory.path()).unwrap();

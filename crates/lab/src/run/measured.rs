@@ -1,10 +1,18 @@
 //! The results of a run. Its counters come from the list of metrics (`spec/metrics.rs`).
 
+use crate::run::shares::CompanyResult;
 use crate::spec::{Point, for_each_metric};
 use base::Duration;
 use netem::PathStats;
 use serde::{Deserialize, Serialize};
 use tcp::TcpInfo;
+
+/// A field that has a counter.
+macro_rules! counted {
+    ($run:ident . $name:ident $counter:ident) => {
+        $run.$name
+    };
+}
 
 macro_rules! measured {
     ($(
@@ -42,6 +50,9 @@ macro_rules! measured {
             /// Time after SACKs that report nothing new; `None` if the run was not observed for them.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub stale_sack_ns: Option<u64>,
+            /// What the arm's flows got beside others; `None` for a run of one flow.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub company: Option<CompanyResult>,
             /// How accurately the machine kept time; `None` in virtual time.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub punctuality: Option<Punctuality>,
@@ -55,6 +66,16 @@ macro_rules! measured {
                     reo_wnd_mult: ends.sender.reo_wnd_mult,
                     ..Self::of_transfer(bytes, elapsed)
                 }
+            }
+
+            /// The same with another flow's counters added.
+            pub(crate) fn plus(self, other: &Self) -> Self {
+                self.with_counters(other, |one, other| one + other)
+            }
+
+            fn with_counters(self, other: &Self, combine: fn(u64, u64) -> u64) -> Self {
+                let both = |one: Option<u64>, other: Option<u64>| Some(combine(one?, other?));
+                Self { $($($name: both(counted!(self.$name $counter), other.$name),)?)* ..self }
             }
         }
     };
@@ -99,6 +120,21 @@ impl Measured {
             aqm_drops: managed(path.dropped.aqm),
             marks: managed(path.marked),
             ..self
+        }
+    }
+
+    /// The mean of two runs with several flows, rounded down; packets of both.
+    pub(crate) fn mean_with(self, other: &Self) -> Self {
+        let both = |one: Option<u64>, other: Option<u64>| Some(u64::midpoint(one?, other?));
+        let company = self.company.zip(other.company).map(|(one, other)| one.mean_with(&other));
+        Self {
+            bytes: u64::midpoint(self.bytes, other.bytes),
+            dropped: u64::midpoint(self.dropped, other.dropped),
+            aqm_drops: both(self.aqm_drops, other.aqm_drops),
+            marks: both(self.marks, other.marks),
+            packets: self.packets + other.packets,
+            company,
+            ..self.with_counters(other, u64::midpoint)
         }
     }
 

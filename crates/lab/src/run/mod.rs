@@ -1,6 +1,7 @@
 //! Making runs: where they happen, their results, where these are stored, and how a run is repeated.
 
 mod backend;
+mod company;
 mod execute;
 pub mod log;
 mod measured;
@@ -8,6 +9,7 @@ mod mock;
 mod network;
 pub mod observed;
 pub mod recorded;
+mod shares;
 mod simulated;
 pub mod stale_sacks;
 pub mod stamp;
@@ -18,5 +20,6 @@ pub use log::{LogError, RunLog};
 pub use measured::{Measured, Punctuality, ideal_time};
 pub use mock::MockBackend;
 pub use network::{forward, paths};
+pub use shares::CompanyResult;
 pub use simulated::{SimBackend, scenario, simulate};
 pub use stale_sacks::StaleSackBackend;

@@ -54,7 +54,7 @@ pub fn meta(names: &Names, run: &RunSpec) -> Meta {
     };
     Meta {
         vocabulary: trace_io::VERSION,
-        version: stamp::version(&run.ends),
+        version: stamp::version_of(run),
         experiment: names.experiment.clone(),
         arm: names.arm.clone(),
         profile: names.profile.clone(),

@@ -70,7 +70,7 @@ pub fn read(result: &Path, row: usize) -> Result<Recorded, ReplayError> {
     }
     let version = line.version.clone();
     let found = again(line).map_err(|problem| error(problem, "take the line as `ab` wrote it"))?;
-    let today = stamp::version(&found.run.ends);
+    let today = stamp::version_of(&found.run);
     if version != today {
         let problem = format!("it was made by version {version}, and what this program does is {today}");
         return Err(error(problem, "check out the code that made it, or make the comparison again"));

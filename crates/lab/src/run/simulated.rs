@@ -2,6 +2,7 @@
 
 use crate::plan::RunSpec;
 use crate::run::backend::{Backend, RunFailure};
+use crate::run::company;
 use crate::run::measured::Measured;
 use crate::run::network::paths;
 use crate::spec::{Ends, Flow};
@@ -24,6 +25,9 @@ impl Backend for SimBackend {
 /// # Errors
 /// As [`Backend::run`].
 pub fn simulate<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<Measured, RunFailure> {
+    if !spec.point.company.is_empty() {
+        return company::simulate(spec, observer);
+    }
     let mut scenario = scenario(spec)?;
     let mut found = simulate_one(spec, &scenario, observer)?;
     if !scenario.forward.drops.is_empty() {
@@ -38,15 +42,21 @@ fn simulate_one<O: Observer>(spec: &RunSpec, scenario: &Scenario, observer: &mut
     Ok(measured(&outcome)?.with_path(&spec.point, &outcome.forward))
 }
 
-/// Returns the run as a scenario. Both ends are the arm's.
+/// For a run of several flows.
+const ONE_FLOW: &str = "this needs a run of one flow, and the run has several: set `flow.company` to none";
+
+/// Returns a run of one flow as a scenario. Both ends are the arm's.
 ///
 /// # Errors
-/// When the ends are not a profile.
+/// When the ends are not a profile, or the run has several flows.
 pub fn scenario(spec: &RunSpec) -> Result<Scenario, RunFailure> {
     let Ends::Profile(config) = &spec.ends else {
         return Err(RunFailure("only profiles can be simulated: make the run with `--backend netns`".to_owned()));
     };
     let point = &spec.point;
+    if !point.company.is_empty() {
+        return Err(RunFailure(ONE_FLOW.to_owned()));
+    }
     let [forward, reverse] = paths(point);
     let mut scenario = Scenario::new(spec.seed, forward, reverse);
     let workload = match point.flow {

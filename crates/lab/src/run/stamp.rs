@@ -12,6 +12,7 @@
 
 mod cells;
 
+use crate::plan::RunSpec;
 use crate::run::simulated::measured;
 use crate::spec::Ends;
 use core::fmt;
@@ -75,6 +76,12 @@ pub fn version(ends: &Ends) -> String {
         stamp
     });
     format!("{release}+{stamp}")
+}
+
+/// Returns the version of a run's arm, and with it those of the profiles of other flows.
+pub fn version_of(run: &RunSpec) -> String {
+    let others = run.point.company.others().into_iter().map(|other| version(&Ends::Profile(other.config().clone())));
+    core::iter::once(version(&run.ends)).chain(others).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the file of stamps: two lines for each built-in profile, in the order of their names, so that changes to different

@@ -6,9 +6,11 @@ use crate::spec::read::read;
 /// Name and text of the built-in experiments.
 pub const BUILTIN: &[(&str, &str)] = &[
     ("dsack", include_str!("../../../../experiments/dsack.toml")),
+    ("fairness", include_str!("../../../../experiments/fairness.toml")),
     ("hystart", include_str!("../../../../experiments/hystart.toml")),
     ("jitter", include_str!("../../../../experiments/jitter.toml")),
     ("lan-reorder", include_str!("../../../../experiments/lan-reorder.toml")),
+    ("late-comer", include_str!("../../../../experiments/late-comer.toml")),
     ("lost-retransmit", include_str!("../../../../experiments/lost-retransmit.toml")),
     ("nic-reorder", include_str!("../../../../experiments/nic-reorder.toml")),
     ("prr", include_str!("../../../../experiments/prr.toml")),

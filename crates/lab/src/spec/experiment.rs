@@ -67,6 +67,11 @@ impl Experiment {
         if changes.is_empty() { self.summary.clone() } else { format!("changed to {}", changes.join(" ")) }
     }
 
+    /// Returns whether runs of some cell have several flows.
+    pub fn has_company(&self) -> bool {
+        !self.point.company.is_empty() || self.sweep.iter().any(|axis| axis.key == "flow.company")
+    }
+
     /// What `key` reaches.
     pub(crate) fn target<'k>(&self, key: &'k str) -> Result<Target<'k>, Refusal> {
         if let Some(found) = Key::find(key) {

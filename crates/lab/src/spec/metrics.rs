@@ -10,7 +10,7 @@
 //! The first part makes a field of a run, counted by the `sender` or the `receiver`; the part after the arrow makes a metric of
 //! all runs of an arm in a cell. Either may be missing, and so may the column. How runs are combined: `mean` of a field; `share`,
 //! one field's sum in per cent of another's; `having`, runs with at least one in per cent of all; `median` of a method of
-//! `Measured`. The order is that of lines on disk and of the names in messages; add a new entry after others of its kind.
+//! `Measured`, and `low` and `high`, the bounds of its interval. The order is that of lines on disk and of the names in messages; add a new entry after others of its kind.
 
 /// Passes the list to a macro.
 macro_rules! for_each_metric {
@@ -60,6 +60,22 @@ macro_rules! for_each_metric {
                 "those of them that a managed queue dropped before it was full; mean per run. Absent behind drop-tail queues";
             marks => mean(marks) ["marks" 1 "congestion marks in their place, per run"]
                 "data packets that a managed queue marked (RFC 3168); mean per run. Absent behind drop-tail queues";
+            share_pct => median(share_pct) ["share %" 1 "what the arm's flows got of the window"]
+                "with several flows: bytes that the arm's flows read in the window, of all that were read in it, in per cent; median. This and the following are absent for one flow";
+            share_lo_pct => low(share_pct) ["from" 1 "lower end of the share's 95 % interval"] "lower bound of a 95 % interval of that median, by order statistics; `null` below six runs";
+            share_hi_pct => high(share_pct) ["to" 1 "upper end"] "upper bound";
+            early_share_pct => median(early_share_pct) ["early %" 1 "the share before the window"] "the share before the window; median. `null` where the window opens at the start";
+            jain => median(jain) ["Jain" 3 "Jain's index of all flows"]
+                "Jain's index of the bytes of all flows in the window: 1 where all are equal, 1/n where one of n has everything; median";
+            early_jain => median(early_jain) "the same before the window";
+            worst_flow => median(worst_flow) ["worst" 2 "least of the flows, of the mean"] "bytes in the window of the flow with the fewest, divided by the mean of all; median";
+            utilisation => median(utilisation) ["use" 3 "payload read, of what the path can carry"]
+                "bytes read in the window, divided by the payload that full packets carry at the path's rate; median";
+            converged_s => median(converged_s) "first second of the run from which the arm's flows have at least nine tenths of their fair share of each second for five; median of the runs in which there is one";
+            dropped_of_arm => median(dropped_of_arm) "packets of the arm's flows that the path dropped, in either direction and over the whole run; median";
+            wait_p50_ms => median(wait_p50_ms) "how long packets of the window waited at the bottleneck, their own transmission and the path's delay apart, jitter included: half of them no longer; median of runs, in milliseconds";
+            wait_p95_ms => median(wait_p95_ms) ["wait" 1 "ms at the bottleneck, 95 of 100 packets"] "the same for 95 of 100";
+            wait_p99_ms => median(wait_p99_ms) "the same for 99 of 100";
         }
     };
 }

@@ -2,6 +2,7 @@
 
 mod buffer;
 mod catalogue;
+mod company;
 mod drops;
 mod expect;
 mod experiment;
@@ -18,6 +19,7 @@ mod setting;
 
 pub use buffer::BufferSize;
 pub use catalogue::{BUILTIN, builtin};
+pub use company::{Company, Group, GroupProfile, Orders, Window};
 pub use drops::Drops;
 pub(crate) use drops::Whereabouts;
 pub(crate) use expect::GOODPUT;

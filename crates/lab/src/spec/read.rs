@@ -1,5 +1,6 @@
 //! From TOML to an experiment.
 
+use crate::spec::company::{GROUP_KEYS, Group};
 use crate::spec::expect::Expectation;
 use crate::spec::experiment::{Axis, Experiment};
 use crate::spec::kind::{ArmKind, ArmSpec, CommandPair};
@@ -23,10 +24,11 @@ pub fn read(name: &str, file_name: &str, text: &str) -> Result<Experiment, FileE
     let tree = file.parse()?;
     let mut reader = Reader { file, experiment: empty(name) };
     let mut sections = entries(tree.get_ref());
-    // Arms come before sections that refer to them, whatever the order in the file.
+    // Arms come before sections that refer to them, and the window before the flows, whatever the order in the file.
     sections.sort_by_key(|entry| match entry.key {
-        "sweep" => 1,
-        "expect" => 2,
+        "flows" => 1,
+        "sweep" => 2,
+        "expect" => 3,
         _ => 0,
     });
     for entry in &sections {
@@ -59,11 +61,12 @@ struct Reader<'t> {
 
 impl Reader<'_> {
     fn section(&mut self, entry: &Entry<'_>) -> Result<(), FileError> {
-        const SECTIONS: [&str; 8] = ["summary", "source", "path", "flow", "arms", "sweep", "run", "expect"];
+        const SECTIONS: [&str; 9] = ["summary", "source", "path", "flow", "flows", "arms", "sweep", "run", "expect"];
         match entry.key {
             "summary" => self.experiment.summary = self.file.string(entry)?,
             "source" => self.experiment.source = self.file.string(entry)?,
             "path" | "flow" => self.settings(entry.key, entry)?,
+            "flows" => self.flows(entry)?,
             "arms" => self.arms(entry)?,
             "sweep" => self.sweep(entry)?,
             "run" => self.run(entry)?,
@@ -90,6 +93,23 @@ impl Reader<'_> {
             }
         }
         Ok(())
+    }
+
+    /// `[[flows]]`: the groups of `flow.company`, one table each.
+    fn flows(&mut self, entry: &Entry<'_>) -> Result<(), FileError> {
+        for table in self.file.tables(entry)? {
+            let mut group = Group::default();
+            for inner in table {
+                if !GROUP_KEYS.contains(&inner.key) {
+                    return Err(self.file.unknown_key(&inner, GROUP_KEYS));
+                }
+                let set = group.set(inner.key, &self.file.scalar(&inner)?);
+                set.map_err(|refusal| self.refused(inner.key_span.clone(), inner.value.span(), refusal))?;
+            }
+            self.experiment.point.company.groups.push(group);
+        }
+        let company = &self.experiment.point.company;
+        company.check().map_err(|refusal| self.refused(entry.key_span.clone(), entry.value.span(), refusal))
     }
 
     fn refused(&self, key: Range<usize>, value: Range<usize>, refusal: Refusal) -> FileError {

@@ -4,6 +4,7 @@
 //! go through [`KEYS`].
 
 use crate::spec::buffer::BufferSize;
+use crate::spec::company::{Company, Orders, Window};
 use crate::spec::drops::Drops;
 use crate::spec::flow::Flow;
 use crate::spec::managed_queue::{DROP_TAIL, ManagedQueue};
@@ -39,6 +40,8 @@ pub struct Point {
     pub queues: Option<Queues>,
     /// What is transferred.
     pub flow: Flow,
+    /// The flows, if there are several; `flow` has no effect then.
+    pub company: Company,
 }
 
 /// Reordered packets, drawn by packet index after the bottleneck.
@@ -76,6 +79,7 @@ impl Default for Point {
             reorder: Reorder { probability: Ratio::ZERO, delay: Duration::ZERO, mode: ReorderMode::Late },
             queues: None,
             flow: Flow::Bytes(32_000_000),
+            company: Company::default(),
         }
     }
 }
@@ -96,7 +100,14 @@ impl Point {
     /// Returns the settings that apply, key and canonical value, in a fixed order. The drop-tail queue is left out: runs over it
     /// were recorded before there were others.
     pub fn settings(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let shown = KEYS.iter().filter_map(|key| Some((key.name, (key.show)(self)?)));
+        let one = self.company.is_empty();
+        let applies = move |name: &str| match name {
+            "flow.bytes" | "flow.seconds" => one,
+            "flow.company" | "flow.window" | "flow.orders" => !one,
+            _ => true,
+        };
+        let shown =
+            KEYS.iter().filter(move |key| applies(key.name)).filter_map(|key| Some((key.name, (key.show)(self)?)));
         shown.filter(|(_, value)| value != DROP_TAIL)
     }
 
@@ -111,7 +122,7 @@ impl Point {
     pub fn is_drawn(&self) -> bool {
         let by_queue = self.queue.is_some_and(|queue| queue.spec.is_drawn());
         let on_the_way = !self.jitter.is_zero() || !self.loss.is_zero() || !self.reorder.probability.is_zero();
-        on_the_way || by_queue || self.drops.is_drawn()
+        on_the_way || by_queue || self.drops.is_drawn() || self.company.is_drawn()
     }
 
     /// Checks whether the settings fit together.
@@ -125,6 +136,13 @@ impl Point {
                 "set `path.reorder.probability` to 0, or `path.reorder.queues` to none",
             ));
         }
+        if !self.company.is_empty() && !self.drops.is_empty() {
+            return Err(Refusal::of_value(
+                "losses by position need a run of one flow",
+                "set `path.drop` or `flow.company` to none",
+            ));
+        }
+        self.company.check()?;
         self.drops.of(self.flow).map(drop)
     }
 }
@@ -218,6 +236,21 @@ pub const KEYS: &[Key] = &[
             Flow::Seconds(span) => Some(span.to_string()),
             Flow::Bytes(_) => None,
         },
+    },
+    Key {
+        name: "flow.company",
+        set: |point, text| Company::parse_groups(text).map(|groups| point.company.groups = groups),
+        show: |point| (!point.company.is_empty()).then(|| point.company.show_groups()),
+    },
+    Key {
+        name: "flow.window",
+        set: |point, text| Window::parse(text).map(|window| point.company.window = window),
+        show: |point| Some(point.company.window.to_string()),
+    },
+    Key {
+        name: "flow.orders",
+        set: |point, text| Orders::parse(text).map(|orders| point.company.orders = orders),
+        show: |point| Some(point.company.orders.word().to_owned()),
     },
 ];
 

@@ -1,0 +1,232 @@
+//! What several flows made of one path: shares, fairness, use and waiting. All in whole parts of a million, so that results are the same
+//! everywhere.
+
+use crate::spec::Point;
+use base::Duration;
+use serde::{Deserialize, Serialize};
+use sim::{Delays, FlowOutcome};
+
+/// One and all.
+const MILLION: u64 = 1_000_000;
+/// Payload in a full packet, and its size, as the ideal time counts them.
+const FULL: (u64, u64) = (1_460, 1_500);
+/// A share has converged when for so many seconds it is no smaller than so many parts in ten of the fair one.
+const CONVERGED: (usize, u64) = (5, 9);
+
+/// The results of several flows; parts are millionths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompanyResult {
+    /// Bytes that the arm's flows read in the window, of all that were read.
+    pub share_ppm: u64,
+    /// The same before the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub early_share_ppm: Option<u64>,
+    /// Jain's index of the flows' bytes in the window.
+    pub jain_ppm: u64,
+    /// The same before the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub early_jain_ppm: Option<u64>,
+    /// Bytes of the flow with the fewest, of the mean.
+    pub worst_ppm: u64,
+    /// Bytes read in the window, of those that full packets carry at the path's rate.
+    pub use_ppm: u64,
+    /// Second of the run from which the arm's flows have nine tenths of their fair share for five seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub converged_s: Option<u64>,
+    /// Packets that the path dropped of the arm's flows, in either direction and over the whole run.
+    pub dropped_of_arm: u64,
+    /// Waiting at the bottleneck, microseconds: half of the packets in the window did not wait longer.
+    pub wait_p50_us: u64,
+    /// 95 of 100.
+    pub wait_p95_us: u64,
+    /// 99 of 100.
+    pub wait_p99_us: u64,
+}
+
+/// Bytes that flows read, in the window and before.
+#[derive(Debug)]
+pub(crate) struct Shares {
+    /// Of each flow, in the window.
+    late: Vec<u64>,
+    arm_bytes: u64,
+    result: CompanyResult,
+}
+
+impl Shares {
+    /// Computes them from the flows in the path's direction, each with whether it is the arm's.
+    pub(crate) fn of(point: &Point, flows: &[(&FlowOutcome, bool)], delays: &Delays) -> Self {
+        let window = point.company.window;
+        let [from, until] = [window.from, window.until].map(|time| (time.as_nanos() / 1_000_000_000) as usize);
+        let read = |seconds: core::ops::Range<usize>| -> Vec<u64> {
+            flows.iter().map(|(flow, _)| flow.bins.iter().take(seconds.end).skip(seconds.start).sum()).collect()
+        };
+        let of_arm = |bytes: &[u64]| -> u64 {
+            bytes.iter().zip(flows).filter(|(_, (_, is_arm))| *is_arm).map(|(bytes, _)| bytes).sum()
+        };
+        let share = |bytes: &[u64]| parts(of_arm(bytes), bytes.iter().sum());
+        let (early, late) = (read(0..from), read(from..until));
+        let all: u64 = late.iter().sum();
+        let wait = |percent| delays.quantile_us(percent).unwrap_or(0);
+        let flows_of_arm = flows.iter().filter(|(_, is_arm)| *is_arm);
+        let result = CompanyResult {
+            share_ppm: share(&late).unwrap_or(0),
+            early_share_ppm: share(&early),
+            jain_ppm: jain(&late).unwrap_or(0),
+            early_jain_ppm: jain(&early),
+            worst_ppm: parts(late.iter().min().map_or(0, |least| least * late.len() as u64), all).unwrap_or(0),
+            use_ppm: parts(all, carried(point, window.until.saturating_sub(window.from))).unwrap_or(0),
+            converged_s: converged(flows, until),
+            dropped_of_arm: flows_of_arm.map(|(flow, _)| flow.dropped).sum(),
+            wait_p50_us: wait(50),
+            wait_p95_us: wait(95),
+            wait_p99_us: wait(99),
+        };
+        Self { arm_bytes: of_arm(&late), late, result }
+    }
+
+    /// Bytes that the arm's flows read in the window.
+    pub(crate) fn arm_bytes(&self) -> u64 {
+        self.arm_bytes
+    }
+
+    pub(crate) fn result(&self) -> CompanyResult {
+        debug_assert!(self.late.iter().sum::<u64>() >= self.arm_bytes);
+        self.result
+    }
+}
+
+impl CompanyResult {
+    /// The mean of two runs, rounded down. What one of them lacks, the mean lacks.
+    pub(crate) fn mean_with(&self, other: &Self) -> Self {
+        let mean = |of: fn(&Self) -> u64| u64::midpoint(of(self), of(other));
+        let both = |of: fn(&Self) -> Option<u64>| Some(u64::midpoint(of(self)?, of(other)?));
+        Self {
+            share_ppm: mean(|result| result.share_ppm),
+            early_share_ppm: both(|result| result.early_share_ppm),
+            jain_ppm: mean(|result| result.jain_ppm),
+            early_jain_ppm: both(|result| result.early_jain_ppm),
+            worst_ppm: mean(|result| result.worst_ppm),
+            use_ppm: mean(|result| result.use_ppm),
+            converged_s: both(|result| result.converged_s),
+            dropped_of_arm: mean(|result| result.dropped_of_arm),
+            wait_p50_us: mean(|result| result.wait_p50_us),
+            wait_p95_us: mean(|result| result.wait_p95_us),
+            wait_p99_us: mean(|result| result.wait_p99_us),
+        }
+    }
+}
+
+/// Returns `part` of `all` in millionths; `None` of nothing.
+fn parts(part: u64, all: u64) -> Option<u64> {
+    let millionths = (u128::from(part) * u128::from(MILLION)).checked_div(u128::from(all))?;
+    Some(u64::try_from(millionths).unwrap_or(u64::MAX))
+}
+
+/// Jain's index: the square of the sum over n times the sum of squares; 1 where all are equal, 1/n where one has everything.
+fn jain(bytes: &[u64]) -> Option<u64> {
+    let sum: u128 = bytes.iter().map(|bytes| u128::from(*bytes)).sum();
+    let squares: u128 = bytes.iter().map(|bytes| u128::from(*bytes) * u128::from(*bytes)).sum();
+    // Fits for what a terabit a second carries in a day.
+    let index = sum.checked_mul(sum)?.checked_mul(u128::from(MILLION))?.checked_div(squares * bytes.len() as u128)?;
+    u64::try_from(index).ok()
+}
+
+/// Bytes of payload that full packets carry at the path's rate.
+fn carried(point: &Point, time: Duration) -> u64 {
+    let bytes = u128::from(point.rate.bytes_in(time)) * u128::from(FULL.0) / u128::from(FULL.1);
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+/// Returns the first second from which the arm's flows have nearly their fair share for a while, counted from the start of the run.
+fn converged(flows: &[(&FlowOutcome, bool)], seconds: usize) -> Option<u64> {
+    let of_arm = flows.iter().filter(|(_, is_arm)| *is_arm).count() as u64;
+    let is_fair = |second: usize| {
+        let read = |(flow, _): &(&FlowOutcome, bool)| flow.bins.get(second).copied().unwrap_or(0);
+        let all: u64 = flows.iter().map(read).sum();
+        let arm: u64 = flows.iter().filter(|(_, is_arm)| *is_arm).map(read).sum();
+        // arm / all ≥ 0.9 · of_arm / flows
+        all > 0 && arm * 10 * flows.len() as u64 >= all * CONVERGED.1 * of_arm
+    };
+    let mut run = 0;
+    for second in 0..seconds {
+        run = if is_fair(second) { run + 1 } else { 0 };
+        if run == CONVERGED.0 {
+            return Some((second + 1 - run) as u64);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Key;
+    use base::Instant;
+
+    fn flow(bins: &[u64]) -> FlowOutcome {
+        FlowOutcome {
+            started: Instant::ZERO,
+            last_read: None,
+            bytes_written: 0,
+            bytes_read: bins.iter().sum(),
+            bins: bins.to_vec(),
+            dropped: 3,
+            sender: sim::EndOutcome::default(),
+            receiver: sim::EndOutcome::default(),
+        }
+    }
+
+    fn point(window: &str) -> Point {
+        let mut point = Point::default();
+        for (key, value) in [("path.rate", "8Mbit"), ("flow.company", "arm + linux"), ("flow.window", window)] {
+            Key::find(key).unwrap().set(&mut point, value).unwrap();
+        }
+        point
+    }
+
+    fn result(window: &str, arm: &[u64], other: &[u64]) -> CompanyResult {
+        let (arm, other) = (flow(arm), flow(other));
+        Shares::of(&point(window), &[(&arm, true), (&other, false)], &Delays::default()).result()
+    }
+
+    #[test]
+    fn shares_are_of_the_window_and_of_the_time_before() {
+        let found = result("2s..4s", &[100, 0, 300, 300], &[0, 100, 100, 100]);
+        assert_eq!((found.share_ppm, found.early_share_ppm), (750_000, Some(500_000)));
+        // (600 + 200)² / (2 · (600² + 200²)) = 0.8
+        assert_eq!((found.jain_ppm, found.early_jain_ppm), (800_000, Some(1_000_000)));
+        assert_eq!((found.worst_ppm, found.dropped_of_arm), (500_000, 3));
+        // 2 s at 8 Mbit/s are 2 MB, of which 1460/1500 are payload.
+        assert_eq!(found.use_ppm, 800 * MILLION / 1_946_666);
+    }
+
+    #[test]
+    fn a_window_from_the_beginning_has_no_time_before() {
+        let found = result("0s..1s", &[1], &[0]);
+        assert_eq!((found.share_ppm, found.early_share_ppm, found.early_jain_ppm), (MILLION, None, None));
+        assert_eq!(found.jain_ppm, 500_000, "one of two has everything");
+    }
+
+    #[test]
+    fn a_share_has_converged_when_it_stays_near_the_fair_one_for_five_seconds() {
+        let mut arm = vec![0, 90, 90, 90, 90, 80];
+        arm.extend([82; 5]);
+        assert_eq!(result("0s..11s", &arm, &[100; 11]).converged_s, Some(6), "82 of 182 is 0.901 of half");
+        assert_eq!(result("0s..10s", &arm, &[100; 11]).converged_s, None);
+    }
+
+    #[test]
+    fn large_numbers_do_not_overflow() {
+        let huge = 1 << 50;
+        assert_eq!(result("0s..1s", &[huge], &[huge]).jain_ppm, MILLION);
+        assert_eq!(result("0s..1s", &[huge], &[huge]).share_ppm, 500_000);
+    }
+
+    #[test]
+    fn the_mean_of_two_orders_lacks_what_one_lacks() {
+        let one = CompanyResult { share_ppm: 400_000, converged_s: Some(9), ..CompanyResult::default() };
+        let other = CompanyResult { share_ppm: 500_001, converged_s: None, ..CompanyResult::default() };
+        let mean = one.mean_with(&other);
+        assert_eq!((mean.share_ppm, mean.converged_s), (450_000, None));
+    }
+}

@@ -1,0 +1,77 @@
+//! Several flows on one path, from the words of an experiment to a row.
+
+use longhaul_lab::{Overrides, Plan, Row, SimBackend, execute, results, spec};
+
+fn rows(experiment: &str, set: &[&str], arms: &[&str], iterations: u32) -> Vec<Row> {
+    let mut found = spec::builtin(experiment).expect("built in");
+    let own = |words: &[&str]| words.iter().map(|&text| text.to_owned()).collect::<Vec<String>>();
+    let overrides = Overrides { set: own(set), arms: own(arms), iterations: Some(iterations), seed: None };
+    found.apply(&overrides).expect("the overrides are right");
+    let plan = Plan::new(found).expect("the plan stands");
+    let finished = execute(&plan, &SimBackend, 2, None, &mut |_| ()).expect("nothing is written");
+    assert!(finished.failures.is_empty(), "{:?}", finished.failures);
+    results::rows(&plan, &finished)
+}
+
+const SHORT: [&str; 3] = ["path.rate=10Mbit", "path.rtt=25ms", "flow.window=10s..30s"];
+
+#[test]
+fn two_equals_have_half_each_in_the_mean_of_both_orders() {
+    let set = [&SHORT[..], &["flow.company=arm start=0s..4s + linux start=0s..4s"]].concat();
+    let rows = rows("fairness", &set, &["linux"], 3);
+    let metrics = &rows[0].metrics;
+    assert!((metrics.share_pct.unwrap() - 50.0).abs() < 1e-3, "{metrics:?}");
+    assert!((metrics.early_share_pct.unwrap() - 50.0).abs() < 1e-3);
+    assert!(metrics.jain.unwrap() > 0.9 && metrics.utilisation.unwrap() > 0.95, "{metrics:?}");
+    assert!((15.0..30.0).contains(&metrics.wait_p95_ms.unwrap()), "a buffer of 25 ms: {metrics:?}");
+    // Half of 10 Mbit/s of packets whose payload is 1,448 bytes.
+    let goodput = rows[0].goodput_mbps.median.unwrap();
+    assert!((4.5..4.87).contains(&goodput), "{goodput}");
+}
+
+#[test]
+fn three_of_four_flows_have_about_three_quarters() {
+    let set = [&SHORT[..], &["flow.company=arm x3 start=0s..2s + linux start=0s..2s", "flow.window=20s..60s"]].concat();
+    let rows = rows("fairness", &set, &["linux"], 6);
+    let metrics = &rows[0].metrics;
+    assert!((65.0..85.0).contains(&metrics.share_pct.unwrap()), "{metrics:?}");
+    let (low, high) = (metrics.share_lo_pct.unwrap(), metrics.share_hi_pct.unwrap());
+    assert!(low <= metrics.share_pct.unwrap() && metrics.share_pct.unwrap() <= high, "{metrics:?}");
+}
+
+#[test]
+fn a_flow_that_comes_late_or_from_far_away_has_less() {
+    let share = |company: &str| {
+        let set = [&SHORT[..], &["flow.orders=given", company]].concat();
+        rows("fairness", &set, &["linux"], 1)[0].metrics.share_pct.unwrap()
+    };
+    assert!(share("flow.company=arm + linux rtt=200ms") > 60.0);
+    assert!(share("flow.company=arm start=28s + linux") < 10.0);
+    assert!(share("flow.company=arm pace=1Mbit + linux") < 15.0);
+    // What goes back takes no share of the data's direction.
+    assert!(share("flow.company=arm + linux direction=back") > 99.9);
+}
+
+#[test]
+fn the_result_of_several_flows_repeats_to_the_bit() {
+    let made = || rows("late-comer", &["path.rate=5Mbit", "path.rtt=25ms", "flow.window=36s..40s"], &["longhaul"], 2);
+    assert_eq!(made(), made());
+}
+
+#[test]
+fn a_file_says_the_same_as_the_text() {
+    let text =
+        |flows: &str| format!("summary = \"x\"\n[flow]\nwindow = \"1s..2s\"\n[arms]\nuse = [\"linux\"]\n{flows}");
+    let file =
+        "[[flows]]\nprofile = \"arm\"\ncount = 2\nstart = \"0s..1s\"\n[[flows]]\nprofile = \"rfc\"\nrtt = \"10ms\"\n";
+    let read = spec::read("x", "x.toml", &text(file)).unwrap();
+    let (key, company) = read.point.settings().find(|(key, _)| *key == "flow.company").unwrap();
+    assert_eq!((key, company.as_str()), ("flow.company", "arm x2 start=0s..1s + rfc x1 rtt=10ms"));
+    let wrong = |flows: &str| spec::read("x", "x.toml", &text(flows)).unwrap_err().to_string();
+    assert!(
+        wrong("[[flows]]\nprofil = \"arm\"\n").contains("x.toml:7:1: unknown key `profil`; did you mean `profile`?")
+    );
+    assert!(wrong("[[flows]]\ncount = 0\n").contains("x.toml:7:9: `0` is not a number of flows"));
+    assert!(wrong("[[flows]]\nprofile = \"linux\"\n").contains("no group of flows is the arm's"));
+    assert!(wrong("[flows]\nprofile = \"arm\"\n").contains("each under `[[flows]]`"));
+}
