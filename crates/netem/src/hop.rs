@@ -123,8 +123,12 @@ impl HopKind {
 
 /// One stage of a one-way path.
 ///
-/// The path calls `offer` and `poll` in order of time. A hop keeps state but no clock and no randomness: both come in with the call.
+/// The path calls `offer` and `poll` in order of time. A hop keeps state but no clock and no randomness: both come in with the
+/// call.
 pub trait Hop<P: Packet>: Debug + Send {
+    /// Moves the beginning of what the hop replays, a trace of a rate, from the start of time to `at`; call it before anything is
+    /// offered.
+    fn begin(&mut self, _at: Instant) {}
     /// A packet arrives at `now`.
     fn offer(&mut self, now: Instant, packet: P, rng: &mut Rng) -> Offer<P>;
     /// Returns when to call `poll` next; only for hops that return `Queued`.

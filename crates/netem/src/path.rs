@@ -2,8 +2,9 @@
 //!
 //! A packet passes all hops in the one call that offers it, since hops know its exit time on entry; it then waits for its
 //! arrival: one event per packet. Two kinds of hops need more. After a hop that reorders, packets wait in a *door* and enter the
-//! next hop in the order of their times. A hop that returns `Queued` is served at its deadlines, and always before a later packet
-//! is offered to it; it may hand a packet on ahead of the caller's clock, too. If a departure and an arrival coincide, the departure comes first.
+//! next hop in the order of their times. A hop that returns `Queued` is served at its deadlines, and always before a later
+//! packet is offered to it; it may hand a packet on ahead of the caller's clock, too. If a departure and an arrival coincide,
+//! the departure comes first.
 //!
 //! Time must not decrease between calls. Hops are offered times ahead of the caller's clock; each sees its own arrivals in order,
 //! and may rely on nothing more.
@@ -112,8 +113,15 @@ impl<P: Packet> Path<P> {
         }
     }
 
-    /// Starts while packets of `old` still wait: a hop of this path with one of its kind there continues behind its waiting packets,
-    /// at its own pace. Call it before anything is offered to this path, and after the last packet was offered to the other.
+    /// Moves the beginning of what the path replays, the trace of a rate, from the start of time to `at`: a machine's clock does not
+    /// begin with the run. Call it before anything is offered.
+    pub fn begin(&mut self, at: Instant) {
+        self.stages.iter_mut().for_each(|stage| stage.hop.begin(at));
+    }
+
+    /// Starts while packets of `old` still wait: a hop of this path with one of its kind there continues behind its waiting
+    /// packets, at its own pace. Call it before anything is offered to this path, and after the last packet was offered to the
+    /// other.
     pub fn take_over(&mut self, old: &mut Self) {
         for stage in &mut self.stages {
             if let Some(other) = old.stages.iter_mut().find(|other| other.kind == stage.kind) {

@@ -34,6 +34,9 @@ impl<S: Service> Bottleneck<S> {
 }
 
 impl<P: Packet, S: Service> Hop<P> for Bottleneck<S> {
+    fn begin(&mut self, at: Instant) {
+        self.link.begin(at);
+    }
     fn offer(&mut self, now: Instant, packet: P, _rng: &mut Rng) -> Offer<P> {
         let len = packet.wire_len();
         if !self.queue.has_room(now, len) {

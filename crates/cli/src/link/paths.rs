@@ -1,7 +1,7 @@
 //! The syntax of a link's two directions: `rate=100mbit,delay=50ms,buffer=1bdp,reorder=1%/5ms/late`.
 //!
-//! The lab's parsers read rates, buffers, queues, loss, jitter and reordering. A buffer in bandwidth-delay products refers to the round
-//! trip, so the two directions are evaluated together, and again when one of them changes.
+//! The lab's parsers read rates, buffers, queues, loss, jitter and reordering. A buffer in bandwidth-delay products refers to
+//! the round trip, so the two directions are evaluated together, and again when one of them changes.
 
 use super::pairs::{Pair, pairs};
 use crate::failure::Failure;

@@ -54,6 +54,11 @@ impl Kernel {
         net::Namespace::open(&self.namespace).unwrap().run(work).unwrap()
     }
 
+    /// Lets its connections ask for ECN (RFC 3168 §6.1.1).
+    pub fn offer_ecn(&self) {
+        self.inside(|| std::fs::write("/proc/sys/net/ipv4/tcp_ecn", "1").unwrap());
+    }
+
     /// Names of the devices, sorted.
     pub fn devices(&self) -> Vec<String> {
         let table = self.inside(|| std::fs::read_to_string("/proc/thread-self/net/dev").unwrap());

@@ -143,6 +143,19 @@ fn a_stream_between_two_kernels_arrives_whole(addresses: [&str; 2], paths: &str)
     report.assert_nothing_lost_by_the_host();
 }
 
+/// Two kernels that negotiate ECN, over a queue that marks: it drops nothing, and keeps the stream at the link's rate.
+#[test]
+fn a_kernel_with_ecn_meets_marks_instead_of_drops() {
+    const BYTES: u64 = 6_000_000;
+    let link = Emulator::start(V4, "--ab rate=20mbit,delay=10ms,queue=fq_codel --ba delay=10ms");
+    [&link.a, &link.b].into_iter().for_each(Kernel::offer_ecn);
+    assert_eq!(link.a.stream(&link.b, BYTES), BYTES);
+    let report = link.stop();
+    assert!(report.number("/ab/marked") > 0, "the queue must have grown");
+    assert_eq!((report.number("/ab/dropped/aqm"), report.number("/ab/dropped/tail")), (0, 0));
+    report.assert_nothing_lost_by_the_host();
+}
+
 /// Like QUIC: one call passes a train of datagrams to the kernel, and the device gets it whole.
 #[test]
 fn a_train_of_datagrams_arrives_in_single_ones() {

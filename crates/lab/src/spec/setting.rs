@@ -116,9 +116,9 @@ impl Point {
         self.settings().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns whether the seed has any effect: jitter, loss, reordering, a place of losses or a queue's decision is drawn. Endpoints draw only
-    /// numbers without effect on time, ports and initial sequence numbers, so all runs of a path that draws nothing are
-    /// identical.
+    /// Returns whether the seed has any effect: jitter, loss, reordering, a place of losses or a queue's decision is drawn.
+    /// Endpoints draw only numbers without effect on time, ports and initial sequence numbers, so all runs of a path that draws
+    /// nothing are identical.
     pub fn is_drawn(&self) -> bool {
         let by_queue = self.queue.is_some_and(|queue| queue.spec.is_drawn());
         let on_the_way = !self.jitter.is_zero() || !self.loss.is_zero() || !self.reorder.probability.is_zero();

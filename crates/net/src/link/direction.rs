@@ -48,10 +48,16 @@ impl Direction {
         Self { rng, changes: 0, path, older: Vec::new(), gone: PathStats::default() }
     }
 
-    /// Sends later packets over another path.
-    pub(crate) fn change(&mut self, spec: &PathSpec) {
+    /// Begins at `now`; call it before the first packet.
+    pub(crate) fn begin(&mut self, now: Instant) {
+        self.path.begin(now);
+    }
+
+    /// Sends later packets over another path, which begins at `now`.
+    pub(crate) fn change(&mut self, now: Instant, spec: &PathSpec) {
         self.changes += 1;
         let mut path = spec.build(&self.rng.fork(&format!("change/{}", self.changes)));
+        path.begin(now);
         path.take_over(&mut self.path);
         let old = std::mem::replace(&mut self.path, path);
         self.older.push(old);

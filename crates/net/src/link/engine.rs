@@ -121,6 +121,7 @@ impl Link {
         // A rejection does not matter: real-time threads have no slack.
         let _ = nix::sys::prctl::set_timerslack(TIMER_SLACK_NS);
         self.began = self.clock.now();
+        self.lanes.iter_mut().for_each(|lane| lane.direction.begin(self.began));
         let ended = self.carry();
         drop((raised, light_sleep));
         let report = self.handle().with_rings(self.report());
@@ -154,7 +155,8 @@ impl Link {
     }
 
     fn change(&mut self, way: Way, spec: &PathSpec) {
-        self.lanes[way as usize].direction.change(spec);
+        let now = self.clock.now();
+        self.lanes[way as usize].direction.change(now, spec);
     }
 
     /// Writes packets that are due, up to a batch to each device.

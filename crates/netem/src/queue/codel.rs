@@ -118,7 +118,7 @@ impl Control {
             self.first_above = None;
             return None;
         };
-        // With a full packet or less behind it, a drop would leave the link idle (RFC 8289 §5.4).
+        // With a full packet or less behind it, a drop would leave the link idle (RFC 8289 §4.1).
         if waited < self.spec.target || left <= FULL_PACKET {
             self.first_above = None;
             return Some((packet, false));

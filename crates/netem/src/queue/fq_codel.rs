@@ -1,9 +1,9 @@
 //! A queue for each flow, served in turn by bytes, each under its own CoDel (RFC 8290).
 //!
 //! Flows that have just become active go first, so a flow that sends less than its share never waits behind those that fill the
-//! link. The hash spreads flows over a fixed number of queues with a number drawn for the run. Two deviations from usual implementations: bytes
-//! are those of IP packets, without a link layer, in the quantum as elsewhere; and CoDel's check for the last full packet looks at
-//! the flow's own queue (RFC 8290 §3.1), not at all of them.
+//! link. The hash spreads flows over a fixed number of queues with a number drawn for the run. Two deviations from usual
+//! implementations: bytes are those of IP packets, without a link layer, in the quantum as elsewhere; and CoDel's check for the
+//! last full packet looks at the flow's own queue (RFC 8290 §4.2), not at all of them.
 
 use crate::hop::{DropCause, Packet};
 use crate::queue::codel::{Codel, Control};

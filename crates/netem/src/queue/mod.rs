@@ -1,7 +1,7 @@
 //! Queues: what a bottleneck holds, what it drops or marks, and packets that wait for a known time.
 //!
 //! A drop-tail queue decides on arrival alone and is a part of the fast hop (`rate.rs`). Queues that manage themselves decide on
-//! departure, too; one file has each of them, behind [`seam::Queue`].
+//! departure, too; one file has each of them, behind the seam in `seam.rs`.
 
 pub mod codel;
 pub mod droptail;

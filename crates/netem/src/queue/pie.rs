@@ -2,9 +2,9 @@
 //! queueing delay sets (RFC 8033).
 //!
 //! The delay is measured, not estimated from a departure rate: it is the time that the last packet to leave has waited, and zero
-//! once the queue is empty (RFC 8033 §5.2). Updates fall on multiples of the period and are caught up with
-//! before the next arrival or departure, which changes nothing: between the two, no packet moves. The probability is an integer
-//! in units of 2⁻⁵⁶.
+//! once the queue is empty (RFC 8033 §4.3). Updates fall on multiples of the period and are caught up with before the next
+//! arrival or departure, which changes nothing: between the two, no packet moves. The probability is an integer in units of
+//! 2⁻⁵⁶.
 
 use crate::hop::{DropCause, Packet};
 use crate::queue::droptail::Buffer;
@@ -41,7 +41,7 @@ const SIXTEENTHS: i128 = 16;
 const NANOS: i128 = 1_000_000_000;
 /// The smaller the probability, the gentler its steps: below so many millionths, they are divided by this (RFC 8033 §4.2).
 const STEPS: [(u128, i128); 6] = [(1, 2_048), (10, 512), (100, 128), (1_000, 32), (10_000, 8), (100_000, 2)];
-/// Largest step once the probability is 10 %, and the addition while the delay is above 250 ms: 2 %.
+/// Largest step once the probability is 10 % (RFC 8033 §5.5), and the addition while the delay is above 250 ms: 2 %.
 const TWO_PERCENT: i128 = ONE as i128 / 50;
 const TENTH: u64 = ONE / 10;
 const VERY_LATE: Duration = Duration::from_millis(250);

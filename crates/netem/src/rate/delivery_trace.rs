@@ -1,15 +1,15 @@
 //! A link whose rate follows a recorded trace of delivery opportunities, in mahimahi's format.
 //!
 //! A file holds a number of milliseconds a line, not decreasing: at each, the link may pass 1,500 bytes. After the last line the
-//! file begins again, shifted by that time. As mahimahi does it, an opportunity carries 1,504 bytes and each packet takes four more
-//! than its own, for a tunnel's header. A packet leaves at the opportunity that carries its last byte; the next one takes what is
-//! left of it, unless it arrives later, and then that rest is lost.
+//! file begins again, shifted by that time. As mahimahi does it, an opportunity carries 1,504 bytes and each packet takes four
+//! more than its own, for a tunnel's header. A packet leaves at the opportunity that carries its last byte; the next one takes
+//! what is left of it, unless it arrives later, and then that rest is lost.
 //!
 //! The trace is kept as four bytes a line and shared by all that use it; the next opportunity after a silent hour is found by
 //! bisection.
 
 use crate::rate::serialiser::Service;
-use base::{Instant, Rate};
+use base::{Duration, Instant, Rate};
 use core::fmt;
 use std::sync::Arc;
 
@@ -126,6 +126,8 @@ impl core::error::Error for TraceError {}
 #[derive(Clone, Debug)]
 pub struct TraceLink {
     trace: Arc<DeliveryTrace>,
+    /// When the trace begins.
+    origin: Duration,
     /// Number of the opportunity that carried the last packet's last byte, and bytes left of it.
     number: u64,
     left: u32,
@@ -134,14 +136,26 @@ pub struct TraceLink {
 impl TraceLink {
     /// Creates a link at the beginning of the trace, which begins with the start of time.
     pub fn new(trace: Arc<DeliveryTrace>) -> Self {
-        Self { trace, number: 0, left: BUDGET }
+        Self { trace, origin: Duration::ZERO, number: 0, left: BUDGET }
+    }
+
+    fn time(&self, number: u64) -> Instant {
+        self.trace.time(number) + self.origin
+    }
+
+    fn first_from(&self, at: Instant) -> u64 {
+        self.trace.first_from(Instant::ZERO + at.since(Instant::ZERO + self.origin))
     }
 }
 
 impl Service for TraceLink {
+    fn begin(&mut self, at: Instant) {
+        self.origin = at.since(Instant::ZERO);
+    }
+
     fn exit(&mut self, now: Instant, len: u32) -> Instant {
-        if self.trace.time(self.number) < now {
-            (self.number, self.left) = (self.trace.first_from(now), BUDGET);
+        if self.time(self.number) < now {
+            (self.number, self.left) = (self.first_from(now), BUDGET);
         }
         let mut rest = len.saturating_add(PER_PACKET);
         while rest > self.left {
@@ -149,7 +163,7 @@ impl Service for TraceLink {
             (self.number, self.left) = (self.number.saturating_add(1), BUDGET);
         }
         self.left -= rest;
-        self.trace.time(self.number)
+        self.time(self.number)
     }
 
     fn follow(&mut self, ready: Instant, len: u32) -> Instant {
@@ -157,18 +171,18 @@ impl Service for TraceLink {
     }
 
     fn begins(&self, at: Instant) -> Instant {
-        let current = self.trace.time(self.number);
+        let current = self.time(self.number);
         if current < at {
-            self.trace.time(self.trace.first_from(at))
+            self.time(self.first_from(at))
         } else if self.left > 0 {
             current
         } else {
-            self.trace.time(self.number.saturating_add(1))
+            self.time(self.number.saturating_add(1))
         }
     }
 
     fn start_behind(&mut self, exit: Instant) {
-        (self.number, self.left) = (self.trace.first_from(exit), BUDGET);
+        (self.number, self.left) = (self.first_from(exit), BUDGET);
     }
 }
 

@@ -24,6 +24,8 @@ pub struct ManagedBottleneck<P, S = Serialiser> {
     /// Packets of a bottleneck that this one replaced; they still occupy the link.
     ahead: DropTail,
     max_bytes: u64,
+    /// Whether another bottleneck has replaced this one, and counts what waits here.
+    is_replaced: bool,
 }
 
 impl<P: Packet + Send + 'static, S: Service> ManagedBottleneck<P, S> {
@@ -38,6 +40,7 @@ impl<P: Packet + Send + 'static, S: Service> ManagedBottleneck<P, S> {
             ready: Instant::ZERO,
             ahead: DropTail::new(Buffer::Unlimited),
             max_bytes: 0,
+            is_replaced: false,
         })
     }
 
@@ -57,6 +60,10 @@ impl<P: Packet + Send + 'static, S: Service> ManagedBottleneck<P, S> {
 }
 
 impl<P: Packet + Send + 'static, S: Service> Hop<P> for ManagedBottleneck<P, S> {
+    fn begin(&mut self, at: Instant) {
+        self.link.begin(at);
+    }
+
     fn offer(&mut self, now: Instant, packet: P, rng: &mut Rng) -> Offer<P> {
         if self.queue.packets() == 0 {
             self.ready = self.link.begins(now.max(self.in_service.0));
@@ -91,7 +98,7 @@ impl<P: Packet + Send + 'static, S: Service> Hop<P> for ManagedBottleneck<P, S> 
     }
 
     fn backlog(&self, now: Instant) -> u64 {
-        self.bytes(now)
+        if self.is_replaced { 0 } else { self.bytes(now) }
     }
 
     fn max_backlog(&self) -> u64 {
@@ -105,10 +112,13 @@ impl<P: Packet + Send + 'static, S: Service> Hop<P> for ManagedBottleneck<P, S> 
     /// Deviation: the exit times are those without further drops, which the queue decides later; if it drops some, the hop that
     /// replaces this one starts a little later than it could.
     fn hand_over(&mut self) -> Vec<(Instant, u32)> {
+        self.is_replaced = true;
         let mut waiting = self.ahead.take();
         waiting.push(self.in_service);
         let queued = u32::try_from(self.queue.bytes()).unwrap_or(u32::MAX);
-        waiting.push((self.link.clone().follow(self.ready, queued), queued));
+        if queued > 0 {
+            waiting.push((self.link.clone().follow(self.ready, queued), queued));
+        }
         waiting
     }
 

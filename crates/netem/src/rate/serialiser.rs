@@ -8,6 +8,8 @@ use core::fmt::Debug;
 
 /// When a link sends: packets pass it one behind the other.
 pub trait Service: Clone + Debug + Send {
+    /// Moves the beginning of a trace from the start of time to `at`; call it before any packet passes.
+    fn begin(&mut self, _at: Instant) {}
     /// Returns when the last bit of `len` bytes has left that follow all earlier ones and begin at `now` or later.
     fn exit(&mut self, now: Instant, len: u32) -> Instant;
     /// The same for a packet that has waited for the link, until the time that `begins` returned.

@@ -3,7 +3,7 @@
 use super::super::packet;
 use super::*;
 use base::{Duration, Rate, Ratio};
-use netem::{Buffer, LossSpec};
+use netem::{Buffer, Codel, DeliveryTrace, LossSpec, QueueSpec};
 use sim::{FlowSpec, Scenario, Workload};
 
 /// A packet of 40 bytes that carries its number.
@@ -68,12 +68,12 @@ fn what_is_on_its_way_when_the_path_changes_arrives_as_it_would_have() {
     };
     offer(&mut direction, &mut pool, 0, 1);
     offer(&mut direction, &mut pool, 20, 2);
-    direction.change(&PathSpec::ideal(fast));
+    direction.change(Instant::ZERO, &PathSpec::ideal(fast));
     offer(&mut direction, &mut pool, 30, 3);
     offer(&mut direction, &mut pool, 45, 4);
     assert_eq!(direction.next_deadline(), Some(ms(40)));
     assert_eq!(arrivals(&mut direction, &mut pool, ms(60)), [(ms(40), 3), (ms(50), 1), (ms(55), 4)]);
-    direction.change(&PathSpec::ideal(slow));
+    direction.change(Instant::ZERO, &PathSpec::ideal(slow));
     assert_eq!(arrivals(&mut direction, &mut pool, ms(100)), [(ms(70), 2)]);
     assert_eq!(direction.next_deadline(), None);
     let report = direction.report(ms(100));
@@ -98,7 +98,7 @@ fn a_changed_bottleneck_goes_on_behind_what_waits_at_its_own_pace() {
         }
     };
     offer(&mut direction, &mut pool, 0..2);
-    direction.change(&rate(16_000));
+    direction.change(Instant::ZERO, &rate(16_000));
     offer(&mut direction, &mut pool, 2..5);
     let report = direction.report(ms(0));
     assert_eq!((report.path.offered, report.path.dropped.tail, report.in_flight), (5, 1, 4), "the buffer holds four");
@@ -107,6 +107,53 @@ fn a_changed_bottleneck_goes_on_behind_what_waits_at_its_own_pace() {
     assert_eq!(arrivals(&mut direction, &mut pool, ms(1_000)), expected);
     let report = direction.report(ms(1_000));
     assert_eq!((report.path.delivered, report.in_flight, report.backlog_bytes), (4, 0, 0));
+}
+
+/// A machine's clock does not begin with the link.
+#[test]
+fn a_trace_begins_with_the_link_and_anew_with_a_changed_path() {
+    let mut pool = Pool::default();
+    let spec = |text| PathSpec {
+        rate: Rate::from_bits_per_sec(1),
+        trace: Some(DeliveryTrace::parse(text).expect("a valid trace").into()),
+        ..PathSpec::ideal(Duration::ZERO)
+    };
+    let mut direction = Direction::new(Way::Ab, &spec("1\n1000\n"), 7);
+    direction.begin(ms(70_000));
+    for (at, number) in [(70_000, 0), (70_001, 1)] {
+        let parcel = parcel(&mut pool, number);
+        direction.offer(ms(at), parcel, &mut pool);
+    }
+    assert_eq!(arrivals(&mut direction, &mut pool, ms(70_002)), [(ms(70_001), 0), (ms(70_001), 1)]);
+    direction.change(ms(70_003), &spec("7\n"));
+    let parcel = parcel(&mut pool, 2);
+    direction.offer(ms(70_004), parcel, &mut pool);
+    assert_eq!(arrivals(&mut direction, &mut pool, ms(80_000)), [(ms(70_010), 2)]);
+}
+
+/// Two kernels' packets through a managed queue: what it drops goes back to the pool, and the report counts it.
+#[test]
+fn a_managed_queue_manages_packets_of_two_kernels() {
+    let mut pool = Pool::default();
+    let queue = QueueSpec::Codel(Codel {
+        target: Duration::from_millis(1),
+        interval: Duration::from_millis(10),
+        ..Codel::default()
+    });
+    // A packet of 40 bytes takes 1 ms; CoDel leaves a queue of up to 1,500 bytes alone.
+    let spec = PathSpec { rate: Rate::from_bits_per_sec(320_000), queue, ..PathSpec::ideal(Duration::ZERO) };
+    let mut direction = Direction::new(Way::Ab, &spec, 7);
+    for number in 0..200 {
+        let parcel = parcel(&mut pool, number);
+        direction.offer(ms(0), parcel, &mut pool);
+    }
+    assert_eq!(direction.report(ms(0)).backlog_bytes, 8_000);
+    direction.change(ms(0), &spec);
+    assert_eq!(direction.report(ms(0)).backlog_bytes, 8_000, "what waits is counted once");
+    let arrived = arrivals(&mut direction, &mut pool, ms(1_000)).len() as u64;
+    let path = direction.report(ms(1_000)).path;
+    assert!(path.dropped.aqm > 10, "{:?}", path.dropped);
+    assert_eq!((path.offered, path.dropped.total() + arrived), (200, 200));
 }
 
 #[test]
@@ -119,7 +166,7 @@ fn paths_of_the_past_are_counted_with_the_rest() {
             let parcel = parcel(&mut pool, number);
             direction.offer(ms(change), parcel, &mut pool);
         }
-        direction.change(if change == 0 { &slow } else { &fast });
+        direction.change(Instant::ZERO, if change == 0 { &slow } else { &fast });
     }
     let report = direction.report(ms(2));
     let lost = report.path.dropped.loss;

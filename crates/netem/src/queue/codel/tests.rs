@@ -11,7 +11,8 @@ fn packet(index: u64, ecn: Ecn) -> Traveller {
     Traveller { index, len: 1_500, flow: 1, ecn }
 }
 
-/// Asks for a packet each millisecond while each has waited `waited`; returns the milliseconds with a drop, and those with a mark.
+/// Asks for a packet each millisecond while each has waited `waited`; returns the milliseconds with a drop, and those with a
+/// mark.
 fn decisions(spec: Codel, ecn: Ecn, until_ms: u64, waited: impl Fn(u64) -> u64) -> (Vec<u64>, Vec<u64>) {
     let (mut control, mut decided) = (Control::new(spec), Decided::new());
     let (mut drops, mut marks, mut index) = (Vec::new(), Vec::new(), 0);

@@ -11,8 +11,8 @@ fn pico(probability: u64) -> i128 {
     i128::from(probability) * 1_000_000_000_000 / i128::from(ONE)
 }
 
-/// RFC 9332 appendix A.1 with gains of 0.16 and 3.2 per second: delays of successive updates in milliseconds, and the probabilities that follow from
-/// them in units of 10⁻⁶, in fractions.
+/// RFC 9332 appendix A.1 with gains of 0.16 and 3.2 per second: delays of successive updates in milliseconds, and the
+/// probabilities that follow from them in units of 10⁻⁶, in fractions.
 #[test]
 fn the_probability_follows_the_delay() {
     let mut control = Control { target: Duration::from_millis(15), probability: 0, delay: Duration::ZERO };
@@ -40,7 +40,7 @@ fn met(probability: u64, kind: Kind, waited: Duration, fate: Fate) -> usize {
     (0..100_000).filter(|_| queue.decide(kind, waited, 10 * FULL_PACKET, &mut rng) == fate).count()
 }
 
-/// The probability is squared for classic traffic and doubled for the other (RFC 9332 §2.1, figure 1): of the sequence above,
+/// The probability is squared for classic traffic and doubled for the other (RFC 9332 §2.1): of the sequence above,
 /// 0.0992² = 0.0098 and 2 · 0.0992 = 0.198.
 #[test_case(99_200, 980, 19_840)]
 #[test_case(64_800, 420, 12_960)]

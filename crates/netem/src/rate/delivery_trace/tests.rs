@@ -100,6 +100,25 @@ fn a_new_link_begins_behind_what_waits_in_the_old_one() {
     }
 }
 
+#[test]
+fn a_trace_can_begin_later_than_time_does() {
+    for make in [plain, managed] {
+        let mut path = make(&[1, 1, 3, 6]);
+        path.begin(Instant::from_nanos(1_000 * MS));
+        let offers: Vec<_> = [1_000, 1_000, 1_000, 1_000, 1_007].map(|ms| (ms, 1_500)).into();
+        assert_eq!(arrivals(&mut path, &offers), [1_001, 1_001, 1_003, 1_006, 1_007]);
+    }
+}
+
+#[test]
+fn an_idle_link_hands_nothing_over() {
+    let mut old = managed(&[1, 50]);
+    assert_eq!(arrivals(&mut old, &[(0, 1_500)]), [1]);
+    let mut new = plain(&[3]);
+    new.take_over(&mut old);
+    assert_eq!(arrivals(&mut new, &[(5, 1_500)]), [6], "the old link's next opportunity does not matter");
+}
+
 proptest! {
     /// Against mahimahi's loop, opportunity by opportunity.
     #[test]

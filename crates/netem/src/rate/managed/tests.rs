@@ -57,7 +57,7 @@ fn a_new_bottleneck_begins_behind_what_waits_in_the_old_one() {
             old.offer(at(0), full_sized(index), &mut |_, _, _| {});
         }
         new.take_over(&mut old);
-        assert_eq!(new.backlog(at(0)), 4_500, "they occupy the link");
+        assert_eq!((new.backlog(at(0)), old.backlog(at(0))), (4_500, 0), "they occupy the new link");
         let after: Vec<u64> =
             drive(&mut new, &[(MS / 2, 1_500), (MS / 2, 1_500)]).arrivals.iter().map(|a| a.0).collect();
         assert_eq!(after, [4 * MS, 5 * MS]);
