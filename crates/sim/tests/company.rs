@@ -89,7 +89,7 @@ fn every_drop_is_of_some_flow() {
 
 #[test]
 fn the_wait_at_the_bottleneck_is_that_of_its_queue() {
-    // Little waits for nobody, but for the data behind the ACK of the handshake: 40 bytes take 16 µs.
+    // A short flow waits for nothing, but for the data behind the ACK of the handshake: 40 bytes take 16 µs.
     let mut idle = scenario(1, vec![flow(Workload::Bytes(1_000))]);
     idle.watch = watch(0, 100);
     let delays = finish(&idle).delays;

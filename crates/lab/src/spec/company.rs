@@ -147,7 +147,7 @@ impl Window {
             )
         };
         let (from, until) = span(text).filter(|_| text.contains("..")).ok_or_else(wrong)?;
-        let is_whole = |time: Duration| time.as_nanos() % 1_000_000_000 == 0;
+        let is_whole = |time: Duration| time.as_nanos().is_multiple_of(1_000_000_000);
         (from < until && until <= LONGEST && is_whole(from) && is_whole(until))
             .then_some(Self { from, until })
             .ok_or_else(wrong)
