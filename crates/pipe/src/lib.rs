@@ -14,11 +14,13 @@
 #![forbid(unsafe_code)]
 
 mod beside;
+mod gather;
 mod packet;
 mod queue;
 mod runner;
 mod tunnel;
 
+pub use gather::Gather;
 pub use packet::{Batch, HEAD_ROOM, Packet};
 pub use queue::{Bounds, PipeCounters};
 pub use runner::{Next, Runner, RunnerConfig};

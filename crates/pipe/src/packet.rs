@@ -75,6 +75,15 @@ impl Packet {
         }
     }
 
+    /// Returns `len` bytes that begin `at` bytes behind the packet's first one, beyond its end too; the packet keeps its length.
+    pub(crate) fn room_behind(&mut self, at: usize, len: usize) -> &mut [u8] {
+        let from = self.start + at;
+        if self.buffer.len() < from + len {
+            self.buffer.resize(from + len, 0);
+        }
+        &mut self.buffer[from..from + len]
+    }
+
     /// Shortens the packet to `len` bytes; without effect on a shorter one.
     pub fn truncate(&mut self, len: usize) {
         self.end = self.end.min(self.start + len);
@@ -173,6 +182,11 @@ impl Batch {
         let mut packet = self.empty.take(len).unwrap_or(Packet::without_buffer());
         packet.clear();
         packet
+    }
+
+    /// Keeps the buffer of a packet that is not needed.
+    pub(crate) fn recycle(&mut self, packet: Packet) {
+        self.empty.put(packet);
     }
 
     /// Adds a packet.

@@ -46,7 +46,7 @@ pub use listener::TcpListener;
 pub use net::{Incoming, Net};
 #[cfg(feature = "trace")]
 pub use observed::ConnectionObserver;
-pub use pipe::{Batch, Bounds, Closed, HEAD_ROOM, Packet, PipeCounters, Tunnel as Packets};
+pub use pipe::{Batch, Bounds, Closed, Gather, HEAD_ROOM, Packet, PipeCounters, Tunnel as Packets};
 pub use request::TcpRequest;
 pub use shared::Ended;
 #[cfg(feature = "tracing")]

@@ -1,13 +1,14 @@
 //! Two stacks behind pipes, and a wire that carries packets from one tunnel's end to the other's, in virtual time.
 
 use base::{Duration, Instant, Rng};
-use longhaul_pipe::{Batch, Next, Runner, RunnerConfig, Tunnel, pipe};
+use longhaul_pipe::{Batch, Gather, Next, Runner, RunnerConfig, Tunnel, pipe};
 use std::net::{IpAddr, Ipv4Addr};
 use tcp::config::GuardConfig;
 use tcp::{
     Config, Conn, DeviceCaps, RequestConfig, Segmentation, Stack, StackConfig, StackCx, TxChecksum, ValidConfig,
 };
 use trace::Off;
+use wire::CutInPlace;
 
 pub const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
 pub const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9));
@@ -29,13 +30,21 @@ pub struct Side {
     /// What has left, and what is on its way here.
     left: Batch,
     coming: Batch,
+    gather: Gather,
     next: Next,
 }
 
 impl Side {
     fn new(address: IpAddr, segmentation: Segmentation, cfg: RunnerConfig) -> Self {
         let (runner, tunnel) = pipe(stack(address, segmentation), cfg);
-        Self { runner, tunnel, left: Batch::default(), coming: Batch::default(), next: Next::Now }
+        Self {
+            runner,
+            tunnel,
+            left: Batch::default(),
+            coming: Batch::default(),
+            gather: Gather::new(1_500),
+            next: Next::Now,
+        }
     }
 }
 
@@ -46,6 +55,8 @@ pub struct Two {
     pub now: Instant,
     /// Packets take a step of time on the wire, up to 64 of them in each direction.
     pub lags: bool,
+    /// The wire carries single packets: super-segments are cut on their way to it, and packets merged behind it.
+    pub is_plain: bool,
     /// Every so many-th packet of the client is lost; zero loses none.
     pub loses: u64,
     carried: u64,
@@ -63,6 +74,7 @@ impl Two {
             server,
             now: Instant::from_nanos(1_000_000_000),
             lags: false,
+            is_plain: false,
             loses: 0,
             carried: 0,
             is_on_the_wire: false,
@@ -90,11 +102,11 @@ impl Two {
             for side in [&mut self.client, &mut self.server] {
                 side.next = side.runner.run(self.now, &mut Off);
             }
-            let loses = self.loses;
-            let moved = carry(&mut self.client, &mut self.server, |_| {
+            let (loses, is_plain) = (self.loses, self.is_plain);
+            let moved = carry(&mut self.client, &mut self.server, is_plain, |_| {
                 self.carried += 1;
                 loses > 0 && self.carried.is_multiple_of(loses)
-            }) + carry(&mut self.server, &mut self.client, |_| false);
+            }) + carry(&mut self.server, &mut self.client, is_plain, |_| false);
             let busy = self.client.next == Next::Now || self.server.next == Next::Now;
             if (moved == 0 || self.lags) && !busy {
                 self.is_on_the_wire = moved > 0;
@@ -107,7 +119,7 @@ impl Two {
     #[allow(dead_code, reason = "each test program uses a part of this module")]
     pub fn settle_server(&mut self) {
         while self.server.runner.run(self.now, &mut Off) == Next::Now {}
-        carry(&mut self.server, &mut self.client, |_| false);
+        carry(&mut self.server, &mut self.client, self.is_plain, |_| false);
     }
 
     /// Lets a millisecond pass, or the time to the next timer if nothing is on the wire.
@@ -123,15 +135,26 @@ impl Two {
 }
 
 /// Moves what waits from one tunnel to the other, up to what fits; returns the number of packets.
-fn carry(from: &mut Side, to: &mut Side, mut is_lost: impl FnMut(&[u8]) -> bool) -> usize {
+fn carry(from: &mut Side, to: &mut Side, is_plain: bool, mut is_lost: impl FnMut(&[u8]) -> bool) -> usize {
     if to.coming.is_empty() {
         from.tunnel.try_recv(&mut from.left, 64).expect("the stack is there");
-        for packet in from.left.packets() {
-            if !is_lost(packet.bytes()) {
-                let copy = to.coming.push(packet.bytes());
-                (copy.gso_size, copy.checksum) = (packet.gso_size, packet.checksum);
+        for packet in from.left.packets_mut() {
+            let (gso_size, checksum) = (packet.gso_size, packet.checksum);
+            let bytes = packet.bytes_mut();
+            if is_plain {
+                let mut cut = CutInPlace::new(bytes, gso_size).expect("a TCP segment");
+                while let Some(place) = cut.next_in(bytes) {
+                    if !is_lost(&bytes[place.clone()]) {
+                        to.gather.room(&mut to.coming)[..place.len()].copy_from_slice(&bytes[place.clone()]);
+                        to.gather.came(&mut to.coming, place.len());
+                    }
+                }
+            } else if !is_lost(bytes) {
+                let copy = to.coming.push(bytes);
+                (copy.gso_size, copy.checksum) = (gso_size, checksum);
             }
         }
+        to.gather.flush(&mut to.coming);
     }
     to.tunnel.try_send(&mut to.coming).expect("the stack is there")
 }
