@@ -153,13 +153,15 @@ impl Tun {
         Ok(Self { device, mtu, offload, queue })
     }
 
-    /// Returns what the device can do, for the stack behind it.
+    /// Returns what a stack may send whose packets a task moves to the device. Without offload that task cuts super-segments and
+    /// completes checksums (`wire::CutInPlace`), which costs less than a stack's work for each packet. [`Device::caps`] says what
+    /// the device itself takes.
     pub fn caps(&self) -> DeviceCaps {
-        let (checksum, segmentation) = match self.offload {
-            Offload::On => (TxChecksum::Device, Segmentation::Tso { max_bytes: TSO_MAX_BYTES }),
-            Offload::Off => (TxChecksum::Compute, Segmentation::Off),
+        let max_bytes = match self.offload {
+            Offload::On => TSO_MAX_BYTES,
+            Offload::Off => CUT_MAX_BYTES,
         };
-        DeviceCaps { mtu: self.mtu, checksum, segmentation }
+        DeviceCaps { mtu: self.mtu, checksum: TxChecksum::Device, segmentation: Segmentation::Tso { max_bytes } }
     }
 
     /// Bytes of the driver's header in front of each packet.
@@ -185,7 +187,7 @@ impl Tun {
         }
     }
 
-    /// Writes a packet that begins [`Self::front`] bytes behind the beginning of `buf`.
+    /// Writes a packet that begins [`Self::front`] bytes behind the beginning of `buf`: without offload a plain one, and complete.
     ///
     /// # Errors
     /// As for [`Device::transmit`].
@@ -270,13 +272,21 @@ fn add_address(device: &SyncDevice, (address, prefix): (IpAddr, u8)) -> io::Resu
 /// Maximum payload bytes of a super-segment: with the largest header it still fits a 16-bit length field.
 const TSO_MAX_BYTES: u32 = u16::MAX as u32 - wire::MAX_HEADER as u32;
 
+/// The same where a task cuts them: few enough bytes that they are in the caches then.
+const CUT_MAX_BYTES: u32 = 32 << 10;
+
 /// Packets that the kernel may queue until the stack reads them. The kernel's default of five hundred overflows when a thousand
 /// connections begin at once, and the excess is lost.
 const QUEUE: u32 = 10_000;
 
 impl Device for Tun {
     fn caps(&self) -> DeviceCaps {
-        self.caps()
+        match self.offload {
+            Offload::On => self.caps(),
+            Offload::Off => {
+                DeviceCaps { mtu: self.mtu, checksum: TxChecksum::Compute, segmentation: Segmentation::Off }
+            }
+        }
     }
 
     fn queue(&self) -> usize {
