@@ -4,15 +4,13 @@
 //! devices that coalesce what they receive. Each packet is read to where its payload belongs: behind the payload of the one before.
 //! Its header overwrites the last bytes there, which are put aside and restored. So merging copies headers, and no payload.
 
-use crate::packet::{Batch, Packet};
+use crate::packet::{Batch, Packet, is_large};
 use tcp::ChecksumState;
+use wire::checksum::verify;
 use wire::{MAX_HEADER, Merge};
 
 /// Bytes of the longest packet.
 const LONGEST: usize = u16::MAX as usize;
-/// A packet up to this many bytes moves to a buffer of its size, so that a short one does not occupy a long buffer.
-const COPIED: usize = 2_048;
-
 /// Fills a [`Batch`] from a device, packet by packet.
 ///
 /// Merges neighbours only, so no packet overtakes another. The checksums of what may be merged are verified here; a packet whose checksum is
@@ -76,7 +74,7 @@ impl Gather {
         let (before, next) = self.packet.room_behind(0, self.at + len.max(open.header_len)).split_at_mut(self.at);
         let absorbed = open.absorb(before, &next[..len]);
         let behind = absorbed.is_none().then(|| {
-            let mut behind = batch.spare(LONGEST);
+            let mut behind = long(batch);
             behind.extend(&next[..len]);
             behind
         });
@@ -101,8 +99,11 @@ impl Gather {
     /// Moves the packet that might still grow to the batch: nothing more will come for now.
     pub fn flush(&mut self, batch: &mut Batch) {
         self.restore();
-        let Some(Open { merge, .. }) = self.open.take() else { return };
+        let Some(Open { merge, header_len }) = self.open.take() else { return };
         self.packet.gso_size = merge.gso_size();
+        if self.packet.gso_size.is_some() {
+            merge.finish(&mut self.packet.bytes_mut()[..header_len]);
+        }
         self.packet.checksum = ChecksumState::Device;
         self.put(batch);
     }
@@ -118,15 +119,23 @@ impl Gather {
     /// Moves `self.packet` to the batch.
     fn put(&mut self, batch: &mut Batch) {
         let (gso_size, checksum) = (self.packet.gso_size, self.packet.checksum);
-        let packet = if self.packet.bytes().len() <= COPIED {
-            batch.push(self.packet.bytes())
-        } else {
-            let next = batch.spare(LONGEST);
+        // A short packet does not occupy a long buffer. One that does leaves with as many bytes as bring another one back.
+        let packet = if is_large(self.packet.bytes().len()) {
+            let next = long(batch);
             batch.add(std::mem::replace(&mut self.packet, next))
+        } else {
+            batch.push(self.packet.bytes())
         };
         (packet.gso_size, packet.checksum) = (gso_size, checksum);
         self.packet.clear();
     }
+}
+
+/// Returns an empty packet in a buffer that need not grow.
+fn long(batch: &mut Batch) -> Packet {
+    let mut packet = batch.spare(LONGEST);
+    packet.reserve(LONGEST);
+    packet
 }
 
 impl Open {
@@ -136,27 +145,26 @@ impl Open {
         let wire::Split { header, payload } = wire::split(packet).ok()?;
         let header_len = header.bytes().len();
         let is_short = payload.len() < header_len || header_len > MAX_HEADER;
-        if is_short || packet.len() > header_len + payload.len() || !is_intact(&header, payload) {
+        let len = payload.len() as u32;
+        // The stack cannot see any more that a checksum of a merged packet was wrong.
+        let is_intact = || header.parse(len).is_ok() && verify(&header, payload);
+        if is_short || packet.len() > header_len + payload.len() || !is_intact() {
             return None;
         }
-        let merge = Merge::begin(header.bytes(), payload.len() as u32)?;
+        let merge = Merge::begin(header.bytes(), len)?;
         Some(Self { merge, header_len })
     }
 
     /// Absorbs `next` if it continues the packets before it, whose bytes `before` begins with; returns the bytes of its payload.
     fn absorb(&mut self, before: &mut [u8], next: &[u8]) -> Option<usize> {
         let wire::Split { header, payload } = wire::split(next).ok()?;
-        if header.bytes().len() != self.header_len || !is_intact(&header, payload) {
+        let len = payload.len() as u32;
+        // Its headers need no parser: they equal the first packet's where they do not fail here.
+        if header.bytes().len() != self.header_len || !header.ip_holds(len) || !verify(&header, payload) {
             return None;
         }
-        let first = &mut before[..self.header_len];
-        self.merge.absorb(first, header.bytes(), payload.len() as u32).then_some(payload.len())
+        self.merge.join(&mut before[..self.header_len], header.bytes(), len).then_some(payload.len())
     }
-}
-
-/// Returns whether it is a TCP segment whose checksums hold: the stack cannot see any more that one of a merged packet was wrong.
-fn is_intact(header: &wire::Header<'_>, payload: &[u8]) -> bool {
-    header.parse(payload.len() as u32).is_ok() && wire::checksum::verify(header, payload)
 }
 
 #[cfg(test)]

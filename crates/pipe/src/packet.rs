@@ -84,6 +84,11 @@ impl Packet {
         &mut self.buffer[from..from + len]
     }
 
+    /// Makes the buffer take a packet of `len` bytes without growing.
+    pub(crate) fn reserve(&mut self, len: usize) {
+        self.buffer.reserve_exact((HEAD_ROOM + len).saturating_sub(self.buffer.len()));
+    }
+
     /// Shortens the packet to `len` bytes; without effect on a shorter one.
     pub fn truncate(&mut self, len: usize) {
         self.end = self.end.min(self.start + len);
@@ -133,11 +138,11 @@ pub(crate) struct Buffers {
 impl Buffers {
     /// Returns an empty packet for `len` bytes, if there is one that need not grow by much.
     pub fn take(&mut self, len: usize) -> Option<Packet> {
-        if is_large(len + HEAD_ROOM) { self.large.pop() } else { self.small.pop() }
+        if is_large(len) { self.large.pop() } else { self.small.pop() }
     }
 
     pub fn put(&mut self, packet: Packet) {
-        if is_large(packet.capacity()) { self.large.push(packet) } else { self.small.push(packet) }
+        if packet.capacity() > LARGE { self.large.push(packet) } else { self.small.push(packet) }
     }
 
     /// Returns how many buffers there are, small and large.
@@ -151,8 +156,9 @@ impl Buffers {
     }
 }
 
-fn is_large(bytes: usize) -> bool {
-    bytes > LARGE
+/// Returns whether a packet of `len` bytes takes a large buffer.
+pub(crate) fn is_large(len: usize) -> bool {
+    len + HEAD_ROOM > LARGE
 }
 
 /// Packets on their way into a pipe or out of it, and the empty buffers that stay behind.

@@ -152,27 +152,42 @@ pub(crate) struct State {
     pub runner_is_gone: bool,
     /// To be woken after the present work: sender, receiver, runner, reader.
     due: [Option<Waker>; 4],
+    /// Most calls wake no task.
+    has_due: bool,
 }
 
 impl State {
     /// Wakes the tunnel's task that waits for room.
     pub fn wake_sender(&mut self) {
-        self.due[0] = self.sender.take();
+        if let Some(waker) = self.sender.take() {
+            self.wake(0, waker);
+        }
     }
 
     /// Wakes the tunnel's task that waits for a packet.
     pub fn wake_receiver(&mut self) {
-        self.due[1] = self.receiver.take();
+        if let Some(waker) = self.receiver.take() {
+            self.wake(1, waker);
+        }
     }
 
     /// Wakes the task that runs the stack.
     pub fn wake_runner(&mut self) {
-        self.due[2] = self.runner.take();
+        if let Some(waker) = self.runner.take() {
+            self.wake(2, waker);
+        }
     }
 
     /// Wakes the tunnel's task that reads the device.
     pub fn wake_reader(&mut self) {
-        self.due[3] = self.reader.take();
+        if let Some(waker) = self.reader.take() {
+            self.wake(3, waker);
+        }
+    }
+
+    fn wake(&mut self, place: usize, waker: Waker) {
+        self.due[place] = Some(waker);
+        self.has_due = true;
     }
 
     /// Moves packets from the queue into `batch`, up to `max`; its earlier packets become empty buffers.
@@ -224,6 +239,7 @@ impl Shared {
             tunnel_is_gone: false,
             runner_is_gone: false,
             due: [const { None }; 4],
+            has_due: false,
         })))
     }
 
@@ -232,6 +248,9 @@ impl Shared {
         // No code panics between two changes of the state, so a poisoned lock still guards a whole one.
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let result = work(&mut state);
+        if !std::mem::take(&mut state.has_due) {
+            return result;
+        }
         let due = std::mem::take(&mut state.due);
         drop(state);
         due.into_iter().flatten().for_each(Waker::wake);

@@ -1,10 +1,10 @@
 //! How fast one flow with the kernel is over a TUN device, longhaul's and smoltcp's in turns: each run in a network namespace of its
 //! own, the kernel's socket in a thread beside ours. As root:
-//! `cargo run --release -p longhaul-rivals -- [--rounds 5] [--seconds 2] [--json] [--alone] [tx|rx] [on|off]`.
+//! `cargo run --release -p longhaul-rivals -- [--rounds 5] [--seconds 2] [--json] [--alone] [--settings N] [tx|rx] [on|off]`.
 //!
 //! Prints Gbit/s, and user and system time of our side's thread for each Gbit: the median and the range of the rounds, and the ratio
-//! of the medians. smoltcp runs with the best of its settings, which short rounds find beforehand; with `--alone` it does not run, so
-//! that a profiler sees longhaul.
+//! of the medians. smoltcp runs with the best of its settings, which short rounds find beforehand, or with the Nth from zero; with
+//! `--alone` it does not run, so that a profiler sees longhaul. The kernel samples processor time: `--json` has each run, to be added up.
 #![forbid(unsafe_code)]
 
 mod case;
@@ -42,7 +42,8 @@ fn main() {
             }
             let case = Case { sends, offload };
             let alone = has("--alone");
-            let best = if alone { None } else { Some(sweep(case, probe)) };
+            let chosen = Settings::all().nth(number("--settings", f64::INFINITY) as usize);
+            let best = if alone { None } else { Some(chosen.unwrap_or_else(|| sweep(case, probe))) };
             let (mut ours, mut theirs) = (Vec::new(), Vec::new());
             for _ in 0..rounds {
                 ours.push(in_namespace("longhaul", move |kernel| longhaul_flow::run(case, plan, kernel)));

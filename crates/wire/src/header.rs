@@ -1,6 +1,8 @@
 //! The headers of a packet, and where the transport's header begins in them: the IP header is walked once.
 
 use crate::ip::{self, PROTOCOL_ICMPV4, PROTOCOL_ICMPV6, PROTOCOL_TCP, Version};
+use crate::parts::get;
+use crate::sum::ones_complement_sum;
 use crate::tcp::packet as tcp_header;
 use crate::{IpRepr, Malformed, TcpRepr, ipv4, ipv6};
 use core::net::{IpAddr, Ipv6Addr};
@@ -94,6 +96,20 @@ impl<'a> Header<'a> {
             Carried::Neither(reason) => return Err(reason),
         };
         tcp_header::parse_behind(ip, segment)
+    }
+
+    /// Returns whether the IP header of a TCP segment has the right length field, and in IPv4 the right checksum: what [`Self::parse`] would
+    /// find in a header that equals a parsed one in every other field.
+    #[inline]
+    pub fn ip_holds(&self, payload_len: u32) -> bool {
+        let len = self.bytes.len() + payload_len as usize;
+        match self.carried {
+            Carried::Tcp(Version::V4) => {
+                usize::from(get(self.bytes, 2)) == len && ones_complement_sum(&self.bytes[..self.at]) == 0xffff
+            }
+            Carried::Tcp(Version::V6) => usize::from(get(self.bytes, 4)) + ipv6::HEADER == len,
+            Carried::Icmp(_) | Carried::Neither(_) => false,
+        }
     }
 
     /// Returns the address that the packet goes to; the unspecified one for what is not an IP packet.

@@ -50,24 +50,38 @@ impl Merge {
 
     /// Absorbs the next packet if it continues the merged ones; `first` is then the header of all.
     pub fn absorb(&mut self, first: &mut [u8], next: &[u8], payload_len: u32) -> bool {
+        let absorbed = self.join(first, next, payload_len);
+        if absorbed {
+            self.finish(first);
+        }
+        absorbed
+    }
+
+    /// Absorbs the next packet like [`Self::absorb`], and leaves `first` without its new length until [`Self::finish`].
+    pub fn join(&mut self, first: &mut [u8], next: &[u8], payload_len: u32) -> bool {
         let len = self.len + payload_len;
         let fits = payload_len > 0 && payload_len <= self.size && first.len() + len as usize <= usize::from(u16::MAX);
         if self.growth == Growth::Ended || !fits || !self.continues(first, next) {
             return false;
         }
         self.len = len;
-        if first[0] >> 4 == 4 {
-            put(first, 2, (first.len() + len as usize) as u16);
-            put_ipv4_checksum(first);
-        } else {
-            put(first, 4, (first.len() - IPV6_HEADER + len as usize) as u16);
-        }
         let ends = next[self.tcp_at + FLAGS_AT] & (FIN | PSH);
         first[self.tcp_at + FLAGS_AT] |= ends;
         if ends != 0 || payload_len < self.size {
             self.growth = Growth::Ended;
         }
         true
+    }
+
+    /// Writes the length of the merged packets into `first`, and what depends on it.
+    pub fn finish(&self, first: &mut [u8]) {
+        let len = first.len() + self.len as usize;
+        if first[0] >> 4 == 4 {
+            put(first, 2, len as u16);
+            put_ipv4_checksum(first);
+        } else {
+            put(first, 4, (len - IPV6_HEADER) as u16);
+        }
     }
 
     /// Returns whether the headers differ only where [`Cuts`](crate::Cuts) makes them differ.
