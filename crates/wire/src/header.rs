@@ -1,7 +1,6 @@
 //! The headers of a packet, and where the transport's header begins in them: the IP header is walked once.
 
 use crate::ip::{self, PROTOCOL_ICMPV4, PROTOCOL_ICMPV6, PROTOCOL_TCP, Version};
-use crate::parts::get;
 use crate::sum::ones_complement_sum;
 use crate::tcp::packet as tcp_header;
 use crate::{IpRepr, Malformed, TcpRepr, ipv4, ipv6};
@@ -103,11 +102,10 @@ impl<'a> Header<'a> {
     #[inline]
     pub fn ip_holds(&self, payload_len: u32) -> bool {
         let len = self.bytes.len() + payload_len as usize;
+        let field = |at: usize| usize::from(u16::from_be_bytes([self.bytes[at], self.bytes[at + 1]]));
         match self.carried {
-            Carried::Tcp(Version::V4) => {
-                usize::from(get(self.bytes, 2)) == len && ones_complement_sum(&self.bytes[..self.at]) == 0xffff
-            }
-            Carried::Tcp(Version::V6) => usize::from(get(self.bytes, 4)) + ipv6::HEADER == len,
+            Carried::Tcp(Version::V4) => field(2) == len && ones_complement_sum(&self.bytes[..self.at]) == 0xffff,
+            Carried::Tcp(Version::V6) => field(4) + ipv6::HEADER == len,
             Carried::Icmp(_) | Carried::Neither(_) => false,
         }
     }

@@ -1,6 +1,6 @@
 //! Bytes both ways, opened from either side.
 
-use crate::namespace::{Place, V4, V6, with_stack};
+use crate::namespace::{Place, V4, V6, kernel_counter, with_stack};
 use longhaul::CloseReason;
 use longhaul::tun::Offload;
 use std::io::ErrorKind;
@@ -60,6 +60,7 @@ fn every_byte_arrives_both_ways(cidr: &'static str, offload: Offload) {
             let (accepted, connected) = tokio::join!(theirs.accept(), place.net.connect(place.kernel(81)));
             exchange(connected.unwrap(), accepted.unwrap().0).await;
             assert_eq!(place.net.stats().stack.bad_checksum, 0);
+            assert_eq!(kernel_counter("snmp", "Tcp", "InCsumErrors"), 0);
         },
     );
 }

@@ -82,6 +82,16 @@ pub fn command(line: &str) {
     );
 }
 
+/// Returns a counter of the kernel in this namespace, from `netstat` or `snmp`.
+pub fn kernel_counter(file: &str, group: &str, name: &str) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap();
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix(group)?.strip_prefix(": "));
+    let (names, values) = (lines.next().unwrap(), lines.next().unwrap());
+    let mut counters = names.split(' ').zip(values.split(' '));
+    let found = counters.find(|(other, _)| *other == name);
+    found.unwrap_or_else(|| panic!("the kernel has no counter `{name}`")).1.parse().unwrap()
+}
+
 /// An address of version 6 can be used once no other host has claimed it.
 fn wait_for_address(address: IpAddr) {
     for _ in 0..100 {
