@@ -75,3 +75,9 @@ fn a_file_says_the_same_as_the_text() {
     assert!(wrong("[[flows]]\nprofile = \"linux\"\n").contains("no group of flows is the arm's"));
     assert!(wrong("[flows]\nprofile = \"arm\"\n").contains("each under `[[flows]]`"));
 }
+
+#[test]
+fn several_flows_replace_a_sweep_of_one_flow_s_size() {
+    let rows = rows("wan", &["flow.company=arm x2", "path.rtt=25ms", "flow.window=0s..1s"], &["linux"], 1);
+    assert_eq!(rows.len(), 1);
+}

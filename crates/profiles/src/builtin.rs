@@ -16,6 +16,7 @@ macro_rules! data {
 pub(crate) const BUILTIN: &[(&str, &str)] = data![
     "rfc",
     "longhaul",
+    "inside",
     "linux",
     "windows-2000",
     "windows-2000-tuned",

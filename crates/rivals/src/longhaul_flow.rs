@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// Runs one flow.
-pub fn run(case: Case, plan: Plan, mut kernel: Kernel) -> Sample {
+pub fn run(case: Case, profile: String, plan: Plan, mut kernel: Kernel) -> Sample {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let address: Cidr = format!("{}/24", Ipv4Addr::from(OURS)).parse().expect("an address");
@@ -16,7 +16,8 @@ pub fn run(case: Case, plan: Plan, mut kernel: Kernel) -> Sample {
         let config = TunConfig { name: "lh0".into(), address, mtu: MTU, offload };
         let tun = Tun::create(&config).unwrap_or_else(|error| panic!("{error}"));
         let builder = longhaul::Stack::builder().addresses([address.address()]).device(tun.caps());
-        let (net, packets, driver) = builder.build().expect("a stack");
+        let built = builder.profile(profile).build();
+        let (net, packets, driver) = built.unwrap_or_else(|error| panic!("--profile: {error}"));
         tokio::spawn(driver);
         tokio::spawn(longhaul::tun::run(tun, packets));
         kernel.listen(case);

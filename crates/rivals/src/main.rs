@@ -1,6 +1,6 @@
 //! How fast one flow with the kernel is over a TUN device, longhaul's and smoltcp's in turns: each run in a network namespace of its
 //! own, the kernel's socket in a thread beside ours. As root:
-//! `cargo run --release -p longhaul-rivals -- [--rounds 5] [--seconds 2] [--json] [--alone] [--settings N] [tx|rx] [on|off]`.
+//! `cargo run --release -p longhaul-rivals -- [--rounds 5] [--seconds 2] [--json] [--alone] [--settings N] [--profile NAME] [tx|rx] [on|off]`.
 //!
 //! Prints Gbit/s, and user and system time of our side's thread for each Gbit: the median and the range of the rounds, and the ratio
 //! of the medians. smoltcp runs with the best of its settings, which short rounds find beforehand, or with the Nth from zero; with
@@ -32,7 +32,8 @@ fn main() {
     let either = |one: &str, other: &str| has(one) || !has(other);
     let plan = Plan { warms_up: Duration::from_millis(300), lasts: Duration::from_secs_f64(seconds) };
     let probe = Plan { lasts: Duration::from_secs_f64(seconds.min(0.5)), ..plan };
-    println!("{}", table::surroundings(rounds, &plan));
+    let profile = words.iter().position(|word| word == "--profile").map_or("longhaul", |at| &words[at + 1]).to_owned();
+    println!("{}", table::surroundings(rounds, &plan, &profile));
     for (sends, direction) in [(true, "tx"), (false, "rx")] {
         for (offload, switch) in [(true, "on"), (false, "off")] {
             if !either(direction, if sends { "rx" } else { "tx" })
@@ -46,7 +47,8 @@ fn main() {
             let best = if alone { None } else { Some(chosen.unwrap_or_else(|| sweep(case, probe))) };
             let (mut ours, mut theirs) = (Vec::new(), Vec::new());
             for _ in 0..rounds {
-                ours.push(in_namespace("longhaul", move |kernel| longhaul_flow::run(case, plan, kernel)));
+                let profile = profile.clone();
+                ours.push(in_namespace("longhaul", move |kernel| longhaul_flow::run(case, profile, plan, kernel)));
                 if let Some(best) = best {
                     theirs.push(in_namespace("smoltcp", move |kernel| smoltcp_flow::run(case, best, plan, kernel)));
                 }

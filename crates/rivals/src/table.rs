@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 /// Describes the machine and every setting that does not change.
-pub fn surroundings(rounds: usize, plan: &Plan) -> String {
+pub fn surroundings(rounds: usize, plan: &Plan, profile: &str) -> String {
     let read =
         |path: &str| fs::read_to_string(path).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     let of_tcp = |name: &str| format!("{name} {}", read(&format!("/proc/sys/net/ipv4/{name}")));
@@ -23,7 +23,7 @@ pub fn surroundings(rounds: usize, plan: &Plan) -> String {
     );
     let _ = writeln!(
         text,
-        "longhaul: the library's defaults (profile `longhaul`), tokio's runtime of one thread, `tun::run`"
+        "longhaul: the library's defaults, profile `{profile}`, tokio's runtime of one thread, `tun::run`"
     );
     let _ = writeln!(
         text,

@@ -5,8 +5,8 @@
 //! seeds.
 
 use crate::spec::{
-    BufferSize, Company, Flow, Group, ManagedQueue, Orders, Point, Queues, RateTrace, Reorder,
-    ReorderMode, Value, Whereabouts, Window,
+    BufferSize, Company, Flow, Group, ManagedQueue, Orders, Point, Queues, RateTrace, Reorder, ReorderMode, Value,
+    Whereabouts, Window,
 };
 use base::{Duration, Rate, Ratio};
 use netem::{QueueSpec, Signal};

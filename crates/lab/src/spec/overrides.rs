@@ -87,6 +87,10 @@ impl Experiment {
         let rival =
             [("flow.bytes", "flow.seconds"), ("flow.seconds", "flow.bytes")].into_iter().find(|(one, _)| *one == key);
         self.sweep.retain(|axis| rival.is_none_or(|(_, other)| axis.key != other));
+        // Several flows have sizes of their own.
+        if key == "flow.company" {
+            self.sweep.retain(|axis| !matches!(axis.key.as_str(), "flow.bytes" | "flow.seconds"));
+        }
         match canonical.as_slice() {
             [value] => self.fix(key, value),
             _ => {

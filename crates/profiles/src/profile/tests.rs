@@ -28,6 +28,7 @@ fn the_promised_profiles_are_there() {
     let promised = [
         "rfc",
         "longhaul",
+        "inside",
         "linux",
         "windows-2000",
         "windows-2000-tuned",
@@ -213,6 +214,7 @@ fn overrides_that_do_not_fit_are_refused_by_path() {
 #[test]
 fn an_unknown_profile_is_refused_with_the_closest_name() {
     let message = get("server-2021").unwrap_err().to_string();
-    let expected = "unknown profile `server-2021`: did you mean `server-2022`? There are rfc, longhaul, linux, ";
+    let expected =
+        "unknown profile `server-2021`: did you mean `server-2022`? There are rfc, longhaul, inside, linux, ";
     assert!(message.starts_with(expected), "{message}");
 }
