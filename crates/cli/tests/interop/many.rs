@@ -18,8 +18,8 @@ const BYTES: usize = 50_000;
 const DUPLICATES: u64 = 10;
 
 /// The best of this many tries counts. A machine busy with other work adds some dozens: the kernel delays an ACK until the client
-/// reads, for up to 40 ms, while this client waits for a processor.
-const TRIES: u32 = 5;
+/// reads, for up to 40 ms, while this client waits for a processor. Behind other tests, every second try or fewer stays below the limit.
+const TRIES: u32 = 15;
 
 /// Without progress for this long, something hangs.
 const TIMEOUT: Duration = Duration::from_secs(60);
