@@ -8,15 +8,13 @@ pub use net::{Cidr, Offload, Tun, TunConfig, TunError};
 use longhaul_tokio::device::watch;
 use longhaul_tokio::{Batch, Closed, Gather, Packet, Packets};
 use net::Device as _;
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::io;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
-use std::pin::pin;
 use std::task::{Context, Poll, ready};
 use tcp::ChecksumState;
 use tokio::io::unix::{AsyncFd, AsyncFdReadyGuard};
-use tokio::task::yield_now;
 use wire::CutInPlace;
 
 /// Packets that are moved before other tasks have their turn.
@@ -108,9 +106,7 @@ impl Mover {
                 _ => {}
             }
         }
-        // Behind everything that is ready now. Tasks that wake themselves at once would leave the future that blocks on the runtime
-        // waiting for dozens of their turns, and what it is to read would leave the caches.
-        let _ = pin!(yield_now()).poll(cx);
+        cx.waker().wake_by_ref();
         Poll::Pending
     }
 
