@@ -85,7 +85,7 @@ pub fn send(args: &SendArgs) -> Result<(), LinkError> {
         (None, None) => unreachable!("clap asks for one of the two"),
     };
     let profile = args.link.profile()?;
-    let tracer = tracer(args.trace.as_deref(), "send", &args.link, &args.remote)?;
+    let tracer = tracer(args.trace.as_deref(), OurEnd::Sender, &args.link, &args.remote)?;
     let mut driver = args.link.driver()?;
     args.link.device().check_forwarding(remote.ip())?;
     let bar = progress_bar(total);
@@ -111,11 +111,14 @@ pub fn send(args: &SendArgs) -> Result<(), LinkError> {
 }
 
 /// Begins a trace of one transfer, where one is asked for.
-fn tracer(path: Option<&Path>, command: &str, link: &LinkArgs, remote: &str) -> Result<Option<Tracer>, LinkError> {
+fn tracer(path: Option<&Path>, end: OurEnd, link: &LinkArgs, remote: &str) -> Result<Option<Tracer>, LinkError> {
     let Some(path) = path else { return Ok(None) };
     let mut settings = vec![("link.remote".to_owned(), remote.to_owned())];
     settings.extend(link.settings());
-    let end = if command == "send" { OurEnd::Sender } else { OurEnd::Receiver };
+    let command = match end {
+        OurEnd::Sender => "send",
+        OurEnd::Receiver => "recv",
+    };
     Tracer::new(path, Subject { command, profile: &*link.profile()?, settings }, end).map(Some)
 }
 
@@ -126,7 +129,7 @@ fn tracer(path: Option<&Path>, command: &str, link: &LinkArgs, remote: &str) -> 
 /// from the expected one.
 pub fn recv(args: &RecvArgs) -> Result<(), LinkError> {
     let remote = resolve(&args.link, &args.remote)?;
-    let tracer = tracer(args.trace.as_deref(), "recv", &args.link, &args.remote)?;
+    let tracer = tracer(args.trace.as_deref(), OurEnd::Receiver, &args.link, &args.remote)?;
     let (config, mut driver) = (args.link.config()?, args.link.driver()?);
     args.link.device().check_forwarding(remote.ip())?;
     // After the driver, which redirects signals: an earlier interruption then leaves no file.

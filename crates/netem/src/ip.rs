@@ -13,7 +13,7 @@ const IPV6_HEADER: usize = 40;
 const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
 /// IPv6 extension headers that give their length in units of eight bytes: hop-by-hop, routing, destination (RFC 8200 §4).
 const EXTENSIONS: [u8; 3] = [0, 43, 60];
-/// More extension headers are no sensible packet.
+/// Extension headers to look behind; hosts send fewer.
 const MOST_EXTENSIONS: usize = 8;
 
 /// The codepoints of the ECN field in an IP header (RFC 3168 §5, RFC 9331 §4).
@@ -104,7 +104,7 @@ fn ipv6(packet: &[u8]) -> Place {
         let Some(&[after, eights]) = packet.get(at..at + 2).and_then(|start| start.first_chunk()) else { break };
         (next, at) = (after, at + 8 + usize::from(eights) * 8);
     }
-    // The fragment header (44) is no protocol with ports, and what is behind it is not looked at.
+    // A fragment header (44) ends the search: only the first fragment would have ports behind it.
     (8..40, next, Some(at))
 }
 

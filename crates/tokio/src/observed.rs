@@ -21,7 +21,7 @@ impl<O: Observer + Send + 'static> ConnectionObserver for O {
     }
 }
 
-/// What the builder was given. Without an observer no event is built; without the feature there is no code for it.
+/// The observer that the builder got, if any. A stack without one builds no event; a build without the feature has no code for events.
 #[derive(Default)]
 pub(crate) struct Observed {
     #[cfg(feature = "trace")]

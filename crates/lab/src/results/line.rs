@@ -21,24 +21,8 @@ const FIRST: [&str; 8] = [
     "recovery_success_pct",
 ];
 
-/// Metrics that a line holds only where they apply, so that lines of other paths stay as they have always been.
-const WHERE_THEY_APPLY: [&str; 15] = [
-    "aqm_drops",
-    "marks",
-    "share_pct",
-    "share_lo_pct",
-    "share_hi_pct",
-    "early_share_pct",
-    "jain",
-    "early_jain",
-    "worst_flow",
-    "utilisation",
-    "converged_s",
-    "dropped_of_arm",
-    "wait_p50_ms",
-    "wait_p95_ms",
-    "wait_p99_ms",
-];
+/// From this metric of the list on, a line holds those that apply, so that lines of other paths stay as they have always been.
+const FIRST_WHERE_IT_APPLIES: &str = "aqm_drops";
 
 /// The keys of a line in their order.
 #[derive(Serialize)]
@@ -72,9 +56,10 @@ impl Numbers {
     }
 
     fn others(metrics: &Metrics) -> Self {
-        let applies = |name, value: Option<f64>| value.is_some() || !WHERE_THEY_APPLY.contains(&name);
-        let all = metrics.all().into_iter();
-        Self(all.filter(|(name, value)| !FIRST.contains(name) && applies(*name, *value)).collect())
+        let mut all = metrics.all();
+        let later = all.iter().position(|(name, _)| *name == FIRST_WHERE_IT_APPLIES).unwrap_or(all.len());
+        let applying = all.split_off(later).into_iter().filter(|(_, value)| value.is_some());
+        Self(all.into_iter().filter(|(name, _)| !FIRST.contains(name)).chain(applying).collect())
     }
 }
 

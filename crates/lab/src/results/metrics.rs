@@ -39,7 +39,6 @@ impl Runs<'_> {
         stats::median(&each).map(rounded)
     }
 
-    /// Returns the mean over the runs that know the value.
     /// The bounds of a 95 % interval of the median, by order statistics; `None` below six runs.
     fn interval<V: Into<Option<f64>>>(&self, of: impl Fn(&Measured, &Point) -> V) -> Option<(f64, f64)> {
         let against_one = |run| Some((of(run, self.point).into()?, 1.0));
@@ -55,6 +54,7 @@ impl Runs<'_> {
         self.interval(of).map(|(_, high)| rounded(high))
     }
 
+    /// Returns the mean over the runs that know the value.
     fn mean<C: Count>(&self, of: impl Fn(&Measured) -> C) -> Option<f64> {
         let known: Vec<u64> = self.all().filter_map(|run| of(run).known()).collect();
         (!known.is_empty()).then(|| rounded(known.iter().sum::<u64>() as f64 / known.len() as f64))

@@ -4,7 +4,7 @@ use crate::plan::RunSpec;
 use crate::run::backend::RunFailure;
 use crate::run::measured::Measured;
 use crate::run::network::paths;
-use crate::run::shares::Shares;
+use crate::run::shares::shares;
 use crate::spec::{Ends, Group, GroupProfile, Orders, Point};
 use base::{Duration, Rate, Rng};
 use sim::{AppPace, Direction, FlowOutcome, FlowSpec, Outcome, Scenario, Until, Watch, Workload};
@@ -65,13 +65,12 @@ pub(crate) fn simulate<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<
 }
 
 fn once<O: Observer>(spec: &RunSpec, order: Order, observer: &mut O) -> Result<Measured, RunFailure> {
-    let (scenario, is_arm) = scenario(spec, order)?;
-    let outcome = sim::run(&scenario, observer).map_err(|failure| RunFailure(failure.to_string()))?;
-    measured(spec, &outcome, &is_arm)
+    let outcome = sim::run(&scenario(spec, order)?, observer).map_err(|failure| RunFailure(failure.to_string()))?;
+    measured(spec, &outcome)
 }
 
-/// Returns the run as a scenario, and which of its flows are the arm's.
-fn scenario(spec: &RunSpec, order: Order) -> Result<(Scenario, Vec<bool>), RunFailure> {
+/// Returns the run as a scenario, whose flows are those of the groups, in their order.
+fn scenario(spec: &RunSpec, order: Order) -> Result<Scenario, RunFailure> {
     let Ends::Profile(arm) = &spec.ends else {
         return Err(RunFailure(
             "only profiles can be simulated: a run of several flows has no other backend".to_owned(),
@@ -84,7 +83,7 @@ fn scenario(spec: &RunSpec, order: Order) -> Result<(Scenario, Vec<bool>), RunFa
     scenario.watch = Some(Watch { bin: BIN, from: window.from, until: window.until });
     scenario.stall_after = NEVER;
     let mut rng = Rng::new(spec.seed).fork("flows/starts");
-    let (mut is_arm, mut starts) = (Vec::new(), Vec::new());
+    let mut starts = Vec::new();
     for group in &point.company.groups {
         let config = match &group.profile {
             GroupProfile::Arm => arm.clone(),
@@ -92,7 +91,6 @@ fn scenario(spec: &RunSpec, order: Order) -> Result<(Scenario, Vec<bool>), RunFa
         };
         for _ in 0..group.count {
             starts.push(start(group, &mut rng));
-            is_arm.push(group.profile == GroupProfile::Arm);
             scenario.flows.push(flow(group, &config, window.until));
         }
     }
@@ -100,7 +98,7 @@ fn scenario(spec: &RunSpec, order: Order) -> Result<(Scenario, Vec<bool>), RunFa
         starts.reverse();
     }
     scenario.flows.iter_mut().zip(starts).for_each(|(flow, start)| flow.start = start);
-    Ok((scenario, is_arm))
+    Ok(scenario)
 }
 
 fn known(name: &str) -> Result<ValidConfig, RunFailure> {
@@ -134,18 +132,13 @@ fn paced(rate: Rate) -> AppPace {
 }
 
 /// What the arm's flows in the path's direction got. Their counters are summed.
-fn measured(spec: &RunSpec, outcome: &Outcome, is_arm: &[bool]) -> Result<Measured, RunFailure> {
-    let groups = &spec.point.company.groups;
-    let forward = groups
-        .iter()
-        .flat_map(|group| std::iter::repeat_n(group.direction == Direction::Forward, group.count as usize));
-    let flows: Vec<(&FlowOutcome, bool)> = outcome
-        .flows
-        .iter()
-        .zip(forward.zip(is_arm))
-        .filter_map(|(flow, (forward, is_arm))| forward.then_some((flow, *is_arm)))
-        .collect();
-    let shares = Shares::of(&spec.point, &flows, &outcome.delays);
+fn measured(spec: &RunSpec, outcome: &Outcome) -> Result<Measured, RunFailure> {
+    let groups = spec.point.company.groups.iter();
+    let group_of = groups.flat_map(|group| std::iter::repeat_n(group, group.count as usize));
+    let forward = outcome.flows.iter().zip(group_of).filter(|(_, group)| group.direction == Direction::Forward);
+    let flows: Vec<(&FlowOutcome, bool)> =
+        forward.map(|(flow, group)| (flow, group.profile == GroupProfile::Arm)).collect();
+    let (bytes, company) = shares(&spec.point, &flows, &outcome.delays);
     let window = spec.point.company.window;
     let elapsed = window.until.saturating_sub(window.from);
     let mut sum: Option<Measured> = None;
@@ -157,6 +150,5 @@ fn measured(spec: &RunSpec, outcome: &Outcome, is_arm: &[bool]) -> Result<Measur
     }
     let nothing = || RunFailure("no flow of the arm got through".to_owned());
     let sum = sum.ok_or_else(nothing)?.with_path(&spec.point, &outcome.forward);
-    let bytes = shares.arm_bytes();
-    Ok(Measured { bytes, packets: outcome.packets(), company: Some(shares.result()), ..sum })
+    Ok(Measured { bytes, packets: outcome.packets(), company: Some(company), ..sum })
 }

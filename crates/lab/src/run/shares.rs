@@ -10,7 +10,7 @@ use sim::{Delays, FlowOutcome};
 const MILLION: u64 = 1_000_000;
 /// Payload in a full packet, and its size, as the ideal time counts them.
 const FULL: (u64, u64) = (1_460, 1_500);
-/// A share has converged when for so many seconds it is no smaller than so many parts in ten of the fair one.
+/// Seconds for which a share has to reach a part of the fair one to count as converged, and that part in tenths.
 const CONVERGED: (usize, u64) = (5, 9);
 
 /// The results of several flows; parts are millionths.
@@ -43,56 +43,36 @@ pub struct CompanyResult {
     pub wait_p99_us: u64,
 }
 
-/// Bytes that flows read, in the window and before.
-#[derive(Debug)]
-pub(crate) struct Shares {
-    /// Of each flow, in the window.
-    late: Vec<u64>,
-    arm_bytes: u64,
-    result: CompanyResult,
-}
-
-impl Shares {
-    /// Computes them from the flows in the path's direction, each with whether it is the arm's.
-    pub(crate) fn of(point: &Point, flows: &[(&FlowOutcome, bool)], delays: &Delays) -> Self {
-        let window = point.company.window;
-        let [from, until] = [window.from, window.until].map(|time| (time.as_nanos() / 1_000_000_000) as usize);
-        let read = |seconds: core::ops::Range<usize>| -> Vec<u64> {
-            flows.iter().map(|(flow, _)| flow.bins.iter().take(seconds.end).skip(seconds.start).sum()).collect()
-        };
-        let of_arm = |bytes: &[u64]| -> u64 {
-            bytes.iter().zip(flows).filter(|(_, (_, is_arm))| *is_arm).map(|(bytes, _)| bytes).sum()
-        };
-        let share = |bytes: &[u64]| parts(of_arm(bytes), bytes.iter().sum());
-        let (early, late) = (read(0..from), read(from..until));
-        let all: u64 = late.iter().sum();
-        let wait = |percent| delays.quantile_us(percent).unwrap_or(0);
-        let flows_of_arm = flows.iter().filter(|(_, is_arm)| *is_arm);
-        let result = CompanyResult {
-            share_ppm: share(&late).unwrap_or(0),
-            early_share_ppm: share(&early),
-            jain_ppm: jain(&late).unwrap_or(0),
-            early_jain_ppm: jain(&early),
-            worst_ppm: parts(late.iter().min().map_or(0, |least| least * late.len() as u64), all).unwrap_or(0),
-            use_ppm: parts(all, carried(point, window.until.saturating_sub(window.from))).unwrap_or(0),
-            converged_s: converged(flows, until),
-            dropped_of_arm: flows_of_arm.map(|(flow, _)| flow.dropped).sum(),
-            wait_p50_us: wait(50),
-            wait_p95_us: wait(95),
-            wait_p99_us: wait(99),
-        };
-        Self { arm_bytes: of_arm(&late), late, result }
-    }
-
-    /// Bytes that the arm's flows read in the window.
-    pub(crate) fn arm_bytes(&self) -> u64 {
-        self.arm_bytes
-    }
-
-    pub(crate) fn result(&self) -> CompanyResult {
-        debug_assert!(self.late.iter().sum::<u64>() >= self.arm_bytes);
-        self.result
-    }
+/// Computes the results of the flows in the path's direction, each with whether it is the arm's; and the bytes that the arm's read in the
+/// window.
+pub(crate) fn shares(point: &Point, flows: &[(&FlowOutcome, bool)], delays: &Delays) -> (u64, CompanyResult) {
+    let window = point.company.window;
+    let [from, until] = [window.from, window.until].map(|time| (time.as_nanos() / 1_000_000_000) as usize);
+    let read = |seconds: core::ops::Range<usize>| -> Vec<u64> {
+        flows.iter().map(|(flow, _)| flow.bins.iter().take(seconds.end).skip(seconds.start).sum()).collect()
+    };
+    let of_arm = |bytes: &[u64]| -> u64 {
+        bytes.iter().zip(flows).filter(|(_, (_, is_arm))| *is_arm).map(|(bytes, _)| bytes).sum()
+    };
+    let share = |bytes: &[u64]| parts(of_arm(bytes), bytes.iter().sum());
+    let (early, late) = (read(0..from), read(from..until));
+    let all: u64 = late.iter().sum();
+    let wait = |percent| delays.quantile_us(percent).unwrap_or(0);
+    let flows_of_arm = flows.iter().filter(|(_, is_arm)| *is_arm);
+    let result = CompanyResult {
+        share_ppm: share(&late).unwrap_or(0),
+        early_share_ppm: share(&early),
+        jain_ppm: jain(&late).unwrap_or(0),
+        early_jain_ppm: jain(&early),
+        worst_ppm: parts(late.iter().min().map_or(0, |least| least * late.len() as u64), all).unwrap_or(0),
+        use_ppm: parts(all, carried(point, window.until.saturating_sub(window.from))).unwrap_or(0),
+        converged_s: converged(flows, until),
+        dropped_of_arm: flows_of_arm.map(|(flow, _)| flow.dropped).sum(),
+        wait_p50_us: wait(50),
+        wait_p95_us: wait(95),
+        wait_p99_us: wait(99),
+    };
+    (of_arm(&late), result)
 }
 
 impl CompanyResult {
@@ -186,7 +166,7 @@ mod tests {
 
     fn result(window: &str, arm: &[u64], other: &[u64]) -> CompanyResult {
         let (arm, other) = (flow(arm), flow(other));
-        Shares::of(&point(window), &[(&arm, true), (&other, false)], &Delays::default()).result()
+        shares(&point(window), &[(&arm, true), (&other, false)], &Delays::default()).1
     }
 
     #[test]

@@ -10,7 +10,8 @@
 //! The first part makes a field of a run, counted by the `sender` or the `receiver`; the part after the arrow makes a metric of
 //! all runs of an arm in a cell. Either may be missing, and so may the column. How runs are combined: `mean` of a field; `share`,
 //! one field's sum in per cent of another's; `having`, runs with at least one in per cent of all; `median` of a method of
-//! `Measured`, and `low` and `high`, the bounds of its interval. The order is that of lines on disk and of the names in messages; add a new entry after others of its kind.
+//! `Measured`, and `low` and `high`, the bounds of its interval. The order is that of lines on disk and of the names in messages; add a
+//! new entry after others of its kind.
 
 /// Passes the list to a macro.
 macro_rules! for_each_metric {

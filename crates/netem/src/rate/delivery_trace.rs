@@ -62,7 +62,7 @@ impl DeliveryTrace {
             times.push(time);
         }
         match times.last() {
-            None => Err(("there is no line", "write a number of milliseconds on each line")),
+            None => Err(("the file has no line", "write a number of milliseconds on each line")),
             Some(0) => Err(("the last time is 0, so no time would ever pass", "end with a later time")),
             Some(_) => Ok(()),
         }

@@ -63,7 +63,7 @@ fn the_mean_rate_is_lines_by_time(times: &[u32], bits_per_sec: u64) {
     assert_eq!(trace(times).mean_rate().bits_per_sec(), bits_per_sec);
 }
 
-#[test_case("", 1, "there is no line"; "an empty file")]
+#[test_case("", 1, "the file has no line"; "an empty file")]
 #[test_case("1\n\n2\n", 2, "the line is empty"; "a blank line")]
 #[test_case("1\n2\n\n", 3, "the line is empty"; "a blank line at the end")]
 #[test_case("1\n-2\n", 2, "`-2` is not a whole number"; "a minus sign")]
@@ -133,7 +133,7 @@ proptest! {
         let mut opportunities = (0..).flat_map(|n| times.iter().map(move |time| n * period + u64::from(*time)));
         let (mut expected, mut next, mut in_transit) = (Vec::new(), 0, 0);
         while expected.len() < offers.len() {
-            let (now, mut budget) = (opportunities.next().expect("there is no last one"), BUDGET);
+            let (now, mut budget) = (opportunities.next().expect("the trace begins anew after its end"), BUDGET);
             while budget > 0 && next < offers.len() && offers[next].0 <= now {
                 if in_transit == 0 {
                     in_transit = offers[next].1 + PER_PACKET;
