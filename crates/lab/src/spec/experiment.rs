@@ -4,9 +4,10 @@
 //! the file is still known; `plan` unfolds the result into cells.
 
 use crate::spec::expect::Expectation;
+use crate::spec::keys::{Key, keys};
 use crate::spec::kind::{ArmKind, ArmSpec};
 use crate::spec::refusal::Refusal;
-use crate::spec::setting::{KEYS, Key, Point};
+use crate::spec::setting::Point;
 
 /// A comparison to be made.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,11 +127,11 @@ impl Experiment {
             .iter()
             .filter(|arm| arm.profile().is_some())
             .flat_map(|arm| profiles::LEAVES.iter().map(move |leaf| format!("{}.{}", arm.name, leaf.path)));
-        let known: Vec<String> = KEYS.iter().map(|key| key.name.to_owned()).chain(leaves).collect();
+        let known: Vec<String> = keys().map(|key| key.name.to_owned()).chain(leaves).collect();
         match profiles::nearest(key, known.iter().map(String::as_str)) {
             Some(word) => format!("did you mean `{word}`?"),
             None => {
-                let keys: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+                let keys: Vec<&str> = keys().map(|key| key.name).collect();
                 format!("known are {} and ARM.LEAF, where `longhaul profiles rfc` lists the leaves", keys.join(", "))
             }
         }

@@ -1,9 +1,9 @@
 //! Changes that the command line makes to an experiment.
 
 use crate::spec::experiment::{Axis, Experiment, Target};
+use crate::spec::keys::Key;
 use crate::spec::kind::{ArmKind, ArmSpec};
 use crate::spec::refusal::{Refusal, UsageError};
-use crate::spec::setting::Key;
 use profiles::{FindError, units};
 
 /// Options of `longhaul ab` that change the experiment.

@@ -3,9 +3,10 @@
 use crate::spec::company::{GROUP_KEYS, Group};
 use crate::spec::expect::Expectation;
 use crate::spec::experiment::{Axis, Experiment};
+use crate::spec::keys::{Key, keys};
 use crate::spec::kind::{ArmKind, ArmSpec, CommandPair};
 use crate::spec::refusal::{Part, Refusal};
-use crate::spec::setting::{Key, Point};
+use crate::spec::setting::Point;
 use core::ops::Range;
 use profiles::toml_file::{Entry, TomlFile, entries};
 use profiles::units;
@@ -84,11 +85,11 @@ impl Reader<'_> {
                 let text = self.file.scalar(&inner)?;
                 let set = key.set(&mut self.experiment.point, &text);
                 set.map_err(|refusal| self.refused(inner.key_span.clone(), inner.value.span(), refusal))?;
-            } else if crate::spec::setting::KEYS.iter().any(|key| key.name.starts_with(&format!("{name}."))) {
+            } else if keys().any(|key| key.name.starts_with(&format!("{name}."))) {
                 self.settings(&name, &inner)?;
             } else {
                 let below = format!("{above}.");
-                let known = crate::spec::setting::KEYS.iter().filter_map(|key| key.name.strip_prefix(&below));
+                let known = keys().filter_map(|key| key.name.strip_prefix(&below));
                 return Err(self.file.unknown_key(&inner, known));
             }
         }

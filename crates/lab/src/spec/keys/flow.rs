@@ -1,0 +1,56 @@
+//! The keys of what is transferred.
+
+use super::key::{Key, positive};
+use crate::spec::company::{Company, Orders, Window};
+use crate::spec::flow::Flow;
+use crate::spec::refusal::Refusal;
+use base::Duration;
+use profiles::units::{self, Fraction};
+
+/// In the order of [`Point::settings`](crate::spec::Point::settings).
+pub(super) const KEYS: &[Key] = &[
+    Key {
+        name: "flow.bytes",
+        set: |point, text| flow_bytes(text).map(|bytes| point.flow = Flow::Bytes(bytes)),
+        show: |point| match point.flow {
+            Flow::Bytes(bytes) => Some(units::show_bytes(bytes)),
+            Flow::Seconds(_) => None,
+        },
+    },
+    Key {
+        name: "flow.seconds",
+        set: |point, text| flow_seconds(text).map(|span| point.flow = Flow::Seconds(span)),
+        show: |point| match point.flow {
+            Flow::Seconds(span) => Some(span.to_string()),
+            Flow::Bytes(_) => None,
+        },
+    },
+    Key {
+        name: "flow.company",
+        set: |point, text| Company::parse_groups(text).map(|groups| point.company.groups = groups),
+        show: |point| (!point.company.is_empty()).then(|| point.company.show_groups()),
+    },
+    Key {
+        name: "flow.window",
+        set: |point, text| Window::parse(text).map(|window| point.company.window = window),
+        show: |point| Some(point.company.window.to_string()),
+    },
+    Key {
+        name: "flow.orders",
+        set: |point, text| Orders::parse(text).map(|orders| point.company.orders = orders),
+        show: |point| Some(point.company.orders.word().to_owned()),
+    },
+];
+
+fn flow_bytes(text: &str) -> Result<u64, Refusal> {
+    match units::bytes(text)? {
+        0 => Err(Refusal::of_value("a flow of 0 bytes measures nothing", "write for example `32MB`")),
+        bytes => Ok(bytes),
+    }
+}
+
+/// A bare number is in the unit of the key's name.
+fn flow_seconds(text: &str) -> Result<Duration, Refusal> {
+    let with_unit = if Fraction::parse(text.trim()).is_some() { format!("{}s", text.trim()) } else { text.to_owned() };
+    positive(&with_unit)
+}

@@ -1,0 +1,181 @@
+//! The table of keys that set a cell's network and flow.
+//!
+//! A key (`path.rtt`, `flow.bytes`) means the same in an experiment file, in a sweep and after `--set`, because all three
+//! go through [`keys`].
+
+mod flow;
+mod key;
+mod path;
+
+pub use key::Key;
+
+use crate::spec::managed_queue::DROP_TAIL;
+use crate::spec::setting::Point;
+
+/// The keys by what they are about, in the order of [`Point::settings`].
+const GROUPS: [&[Key]; 2] = [path::KEYS, flow::KEYS];
+
+/// Returns every key except those of arms.
+pub fn keys() -> impl Iterator<Item = &'static Key> {
+    GROUPS.into_iter().flatten()
+}
+
+impl Key {
+    /// The key of this name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        keys().find(|key| key.name == name)
+    }
+}
+
+impl Point {
+    /// Returns the settings that apply, key and canonical value, in a fixed order. The drop-tail queue is left out: runs over it
+    /// were recorded before there were others.
+    pub fn settings(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let one = self.company.is_empty();
+        let applies = move |name: &str| match name {
+            "flow.bytes" | "flow.seconds" => one,
+            "flow.company" | "flow.window" | "flow.orders" => !one,
+            _ => true,
+        };
+        let shown = keys().filter(move |key| applies(key.name)).filter_map(|key| Some((key.name, (key.show)(self)?)));
+        shown.filter(|(_, value)| value != DROP_TAIL)
+    }
+
+    /// Returns every setting in a fixed order and in display form: two points with the same text are the same network.
+    pub fn canonical(&self) -> String {
+        self.settings().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Rate;
+    use netem::Buffer;
+    use test_case::test_case;
+
+    fn set(name: &str, text: &str) -> Result<String, String> {
+        let set = Key::find(name).expect("the key exists").set(&mut Point::default(), text);
+        set.map_err(|refusal| refusal.to_string())
+    }
+
+    #[test_case("path.rate", "34.5MBIT", "34500kbit")]
+    #[test_case("path.rate", "40 Mbit/s", "40Mbit")]
+    #[test_case("path.rtt", "0.2s", "200ms")]
+    #[test_case("path.buffer", "1BDP", "1bdp")]
+    #[test_case("path.buffer", "0.5bdp", "0.5bdp")]
+    #[test_case("path.buffer", "400pkt", "400pkt")]
+    #[test_case("path.buffer", "64kb", "64kB")]
+    #[test_case("path.queue", "DropTail", "droptail")]
+    #[test_case("path.queue", "CODEL/target=10000us", "codel target=10ms")]
+    #[test_case("path.jitter", "100us", "100us")]
+    #[test_case("path.loss", "0.1%", "0.1%")]
+    #[test_case("path.loss", "0.001", "0.1%")]
+    #[test_case("path.drop", "1000kB x2 + last 3", "1MB x2 + last 3")]
+    #[test_case("path.drop", "none", "none")]
+    #[test_case("path.reorder.mode", "EARLY", "early")]
+    #[test_case("path.reorder.queues", "4X8/0.002s", "4x8/2ms")]
+    #[test_case("path.reorder.queues", "none", "none")]
+    #[test_case("flow.bytes", "32mb", "32MB")]
+    #[test_case("flow.seconds", "10", "10s")]
+    fn a_setting_is_shown_in_canonical_form_and_reads_back(name: &str, text: &str, canonical: &str) {
+        assert_eq!(set(name, text).as_deref(), Ok(canonical));
+        assert_eq!(set(name, canonical).as_deref(), Ok(canonical));
+    }
+
+    #[test_case("path.rtt", "25")]
+    #[test_case("path.rtt", "0ms")]
+    #[test_case("path.rate", "100MB")]
+    #[test_case("path.buffer", "0bdp")]
+    #[test_case("path.buffer", "1.5pkt")]
+    #[test_case("path.buffer", "1xyz")]
+    #[test_case("path.queue", "red")]
+    #[test_case("path.loss", "2")]
+    #[test_case("path.drop", "first 3")]
+    #[test_case("path.reorder.mode", "sideways")]
+    #[test_case("path.reorder.queues", "8")]
+    #[test_case("flow.bytes", "0")]
+    fn a_wrong_setting_is_refused_with_what_would_be_right(name: &str, text: &str) {
+        let problem = set(name, text).unwrap_err();
+        assert!(problem.contains("write ") || problem.contains("use "), "{problem}");
+    }
+
+    #[test_case("1bdp", Buffer::Bytes(1_250_000))]
+    #[test_case("0.25bdp", Buffer::Bytes(312_500))]
+    #[test_case("10pkt", Buffer::Packets(10))]
+    fn a_buffer_in_bandwidth_delay_products_follows_the_path(text: &str, expected: Buffer) {
+        let mut point = Point::default();
+        Key::find("path.buffer").unwrap().set(&mut point, text).unwrap();
+        assert_eq!(point.buffer(), expected);
+    }
+
+    #[test_case("codel", Buffer::Packets(1_000))]
+    #[test_case("fq_codel", Buffer::Packets(10_240))]
+    #[test_case("pie limit=1bdp", Buffer::Bytes(1_250_000))]
+    #[test_case("droptail", Buffer::Bytes(1_250_000))]
+    fn a_managed_queue_has_room_of_its_own(text: &str, expected: Buffer) {
+        let mut point = Point::default();
+        Key::find("path.queue").unwrap().set(&mut point, text).unwrap();
+        assert_eq!(point.buffer(), expected);
+    }
+
+    #[test]
+    fn a_rate_can_follow_a_trace() {
+        let file = std::env::temp_dir().join(format!("longhaul-rate-{}.trace", std::process::id()));
+        let text = format!("Trace:{}", file.display());
+        let with = |contents: &str| {
+            std::fs::write(&file, contents).unwrap();
+            let mut point = Point::default();
+            let shown =
+                Key::find("path.rate").unwrap().set(&mut point, &text).map_err(|refusal| refusal.to_string())?;
+            Ok::<_, String>((shown, point))
+        };
+        let (shown, mut point) = with("1\n1\n3\n6\n").unwrap();
+        assert_eq!(shown, format!("trace:{}", file.display()));
+        assert_eq!(
+            (point.rate.bits_per_sec(), point.buffer()),
+            (8_000_000, Buffer::Bytes(100_000)),
+            "one product of the mean"
+        );
+        Key::find("path.rate").unwrap().set(&mut point, "10Mbit").unwrap();
+        assert_eq!(point, Point { rate: Rate::from_bits_per_sec(10_000_000).unwrap(), ..Point::default() });
+        let problem = with("1\n2.5\n").unwrap_err();
+        assert_eq!(
+            problem,
+            format!(
+                "`{}`, line 2: `2.5` is not a whole number of milliseconds below 2^32: write digits only",
+                file.display()
+            )
+        );
+        std::fs::remove_file(&file).unwrap();
+        let problem = set("path.rate", &text).unwrap_err();
+        assert!(
+            problem.contains("cannot be read (") && problem.contains("): write `trace:` and the path"),
+            "{problem}"
+        );
+    }
+
+    #[test]
+    fn packets_leave_the_order_in_one_way_only() {
+        let mut point = Point::default();
+        for (key, value) in [("path.reorder.queues", "4x8/2ms"), ("path.reorder.probability", "1%")] {
+            assert_eq!(point.check(), Ok(()));
+            Key::find(key).unwrap().set(&mut point, value).unwrap();
+        }
+        let problem = point.check().unwrap_err().to_string();
+        assert!(problem.contains("by probability and by queues: set "), "{problem}");
+    }
+
+    #[test]
+    fn equal_networks_have_equal_text_however_they_were_written() {
+        let (mut a, mut b) = (Point::default(), Point::default());
+        for (key, one, other) in
+            [("path.rtt", "0.025s", "25ms"), ("path.loss", "1%", "0.01"), ("flow.bytes", "2MB", "2000kB")]
+        {
+            Key::find(key).unwrap().set(&mut a, one).unwrap();
+            Key::find(key).unwrap().set(&mut b, other).unwrap();
+        }
+        assert_eq!(a.canonical(), b.canonical());
+        assert!(a.canonical().starts_with("path.rate=100Mbit path.rtt=25ms path.buffer=1bdp"), "{}", a.canonical());
+    }
+}
