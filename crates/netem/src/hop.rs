@@ -95,6 +95,8 @@ pub enum DropCause {
 /// What a hop does to packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HopKind {
+    /// Holds the first flight of data.
+    FirstFlight,
     /// Loses packets, at random or by a list.
     Loss,
     /// Loses packets at positions of the stream.
@@ -112,6 +114,7 @@ impl HopKind {
     /// another run.
     pub(crate) const fn stream(self) -> &'static str {
         match self {
+            Self::FirstFlight => "first flight",
             Self::Loss => "loss",
             Self::Drop => "drop",
             Self::Duplicate => "duplicate",

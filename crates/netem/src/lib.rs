@@ -7,6 +7,7 @@
 
 pub mod delay;
 pub mod duplicate;
+pub mod first_flight;
 pub mod hop;
 pub mod ip;
 pub mod loss;
@@ -21,6 +22,7 @@ mod testing;
 
 pub use delay::{Delay, Jitter, JitterKind};
 pub use duplicate::Duplicate;
+pub use first_flight::FirstFlight;
 pub use hop::{DropCause, Hop, HopKind, Left, Moved, Offer, Packet};
 pub use ip::Ecn;
 pub use loss::{Place, StreamLoss};

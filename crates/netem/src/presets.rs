@@ -7,6 +7,7 @@
 
 use crate::delay::{Delay, Jitter};
 use crate::duplicate::Duplicate;
+use crate::first_flight::FirstFlight;
 use crate::hop::{Hop, Packet};
 use crate::loss::gilbert_elliott::Chain;
 use crate::loss::{Bernoulli, ByPosition, GilbertElliott, Mask, StreamLoss};
@@ -44,6 +45,8 @@ pub struct PathSpec {
     pub reorder: ReorderSpec,
     /// How often a packet is duplicated.
     pub duplicate: Ratio,
+    /// How long the first flight of data waits before it enters the path.
+    pub first_flight: Duration,
 }
 
 /// Which packets are lost on entry.
@@ -74,12 +77,16 @@ impl PathSpec {
             loss: LossSpec::None,
             reorder: ReorderSpec::None,
             duplicate: Ratio::ZERO,
+            first_flight: Duration::ZERO,
         }
     }
 
     /// The path, with its random streams forked from `rng`.
     pub fn build<P: Packet + Send + 'static>(&self, rng: &Rng) -> Path<P> {
         let mut hops: Vec<Box<dyn Hop<P>>> = Vec::new();
+        if !self.first_flight.is_zero() {
+            hops.push(Box::new(FirstFlight::new(self.first_flight)));
+        }
         if !self.drops.is_empty() {
             hops.push(Box::new(ByPosition::new(&self.drops, &mut rng.fork("drop/places"))));
         }

@@ -17,6 +17,7 @@ mod device;
 mod node;
 mod outcome;
 mod packet;
+mod pause;
 mod queue;
 mod scenario;
 mod stall_limit;
@@ -30,6 +31,7 @@ pub use device::{Device, Merging};
 pub use node::CONN_IDS_PER_NODE;
 pub use outcome::{Cause, EndOutcome, Failure, FlowOutcome, Outcome, Side};
 pub use packet::{PacketPool, Parcel, SimPacket, StoredPayload};
+pub use pause::Pause;
 pub use queue::EventQueue;
 pub use scenario::{
     AppPace, AuditSchedule, BurstLimit, Carriage, Direction, FlowSpec, IpVersion, Scenario, Until, Workload,

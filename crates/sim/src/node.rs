@@ -2,6 +2,7 @@
 
 use crate::apps::Apps;
 use crate::device::{Device, Merging};
+use crate::pause::Pauses;
 use crate::workload::App;
 use base::{Instant, Rng};
 use core::cell::RefCell;
@@ -26,6 +27,8 @@ pub(crate) struct Node {
     pub(crate) deadline: Instant,
     /// How the device treats packets that arrive together.
     pub(crate) merging: Merging,
+    /// When it does not run.
+    pub(crate) pauses: Pauses,
 }
 
 /// What the applications of a node did in one step.
@@ -54,6 +57,7 @@ impl Node {
             apps: Apps::default(),
             deadline: Instant::MAX,
             merging: device.merging,
+            pauses: Pauses::default(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::budget::BudgetSpec;
 use crate::device::Device;
+use crate::pause::Pause;
 use crate::watch::Watch;
 use base::Duration;
 use netem::PathSpec;
@@ -37,6 +38,10 @@ pub struct Scenario {
     pub client_device: Device,
     /// The device of the servers' node.
     pub server_device: Device,
+    /// When the clients' node does not run.
+    pub client_pauses: Vec<Pause>,
+    /// When the servers' node does not run.
+    pub server_pauses: Vec<Pause>,
 }
 
 /// A stall in an experiment: longer than any back-off after a few losses, and shorter than any user would wait.
@@ -59,6 +64,8 @@ impl Scenario {
             ip: IpVersion::V4,
             client_device: Device::PLAIN,
             server_device: Device::PLAIN,
+            client_pauses: Vec::new(),
+            server_pauses: Vec::new(),
         }
     }
 }

@@ -6,6 +6,7 @@
 use crate::access::Access;
 use crate::node::Node;
 use crate::packet::Parcel;
+use crate::pause::Pauses;
 use crate::scenario::{Carriage, Direction, IpVersion, Scenario};
 use crate::watch::{Delays, Watch};
 use crate::workload::{App, Receiver, Sender};
@@ -140,6 +141,8 @@ impl Topology {
         let devices = [scenario.client_device, scenario.server_device];
         let mut nodes = [(CLIENTS, "node/a"), (SERVERS, "node/b")]
             .map(|(index, label)| Node::new(addresses[index], devices[index], &rng.fork(label)));
+        nodes[CLIENTS].pauses = Pauses::new(&scenario.client_pauses);
+        nodes[SERVERS].pauses = Pauses::new(&scenario.server_pauses);
         let own = || scenario.flows.iter().map(|flow| flow.own_rtt);
         let link = |spec: &PathSpec, label, [from, to]: [usize; 2]| Link {
             path: spec.build(&rng.fork(label)),

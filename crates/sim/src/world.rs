@@ -128,6 +128,10 @@ impl<'a, O: Observer> World<'a, O> {
                 break;
             }
             self.now = at;
+            if let Some(end) = self.topology.nodes[node].pauses.end(at) {
+                self.queue.arm(node, end);
+                continue;
+            }
             self.checkers.before_step(&self.topology, at)?;
             let served = self.step(node)?;
             self.checkers.after_step(&self.topology, node, at)?;
@@ -204,6 +208,9 @@ impl<'a, O: Observer> World<'a, O> {
                 arrivals.push(arrival);
             }
         }
+        if nodes[index].pauses.resumes(*now) {
+            arrivals.iter_mut().for_each(|(at, _)| *at = *now);
+        }
         if nodes[index].merging != Merging::Off {
             device::merge(*now, arrivals, pool);
         }
@@ -251,7 +258,8 @@ impl<'a, O: Observer> World<'a, O> {
                     }
                 }
             }
-            queue.arm_earlier(link.to, link.next_deadline());
+            // What waits for a host that pauses arrived in the past.
+            queue.arm_earlier(link.to, link.next_deadline().max(*now));
             sent += 1;
             Sent::Accepted
         };
@@ -331,6 +339,7 @@ fn discard<O: Observer>(pool: &mut PacketPool, lost: &mut Vec<Lost>, dropped: &m
 
 const fn hop_label(kind: HopKind) -> trace::Hop {
     match kind {
+        HopKind::FirstFlight => trace::Hop::FirstFlight,
         HopKind::Loss => trace::Hop::Loss,
         HopKind::Drop => trace::Hop::Drop,
         HopKind::Duplicate => trace::Hop::Duplicate,

@@ -329,6 +329,8 @@ labels! {
         Delay = "delay",
         /// A bottleneck with its queue.
         Rate = "rate",
+        /// A first flight that waits.
+        FirstFlight = "first_flight",
     }
 
     /// How a packet was reordered.

@@ -57,7 +57,7 @@ prop_compose! {
     ) -> PathSpec {
         let (rate, text) = (bps.map(rate), gaps.iter().scan(0, |ms, gap| { *ms += gap; Some(format!("{ms}\n")) }));
         let trace = follows_trace.then(|| Arc::new(DeliveryTrace::parse(&text.collect::<String>()).expect("times increase")));
-        PathSpec { rate, trace, buffer, queue, delay, jitter, drops: Vec::new(), loss, reorder, duplicate }
+        PathSpec { rate, trace, buffer, queue, delay, jitter, drops: Vec::new(), loss, reorder, duplicate, first_flight: Duration::ZERO }
     }
 }
 prop_compose! {
