@@ -9,7 +9,7 @@ use ::profiles::nearest;
 use clap::Args;
 use lab::results::{self, Conditions};
 use lab::{Backend, Experiment, Finished, LogError, MockBackend, Overrides, Plan, RunLog, RunName, SimBackend};
-use lab::{execute, spec};
+use lab::{CellChoice, execute, spec};
 use realtime::{NetnsBackend, Traced};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -44,6 +44,12 @@ pub struct AbArgs {
     /// the leaves that the new kind also has. The experiment's expectations are then not checked.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Make the cells that judge a tuned profile, instead of those for tuning: each look is a line in docs/holdout.md.
+    #[arg(long)]
+    hold_out: bool,
+    /// Make forty cells that SEED draws from the ranges that the experiment declares.
+    #[arg(long, value_name = "SEED", conflicts_with = "hold_out")]
+    draw: Option<String>,
     /// Make only this run, named as in the message about a failed run.
     #[arg(long, value_name = "CELL/ARM/ITERATION", conflicts_with = "out")]
     run: Option<RunName>,
@@ -80,8 +86,17 @@ pub fn run(args: &AbArgs) -> Result<(), Failure> {
 
 fn plan(args: &AbArgs) -> Result<Plan, Failure> {
     let mut experiment = find(&args.experiment)?;
-    let overrides =
-        Overrides { arms: args.arms.clone(), set: args.set.clone(), iterations: args.iterations, seed: args.seed };
+    let overrides = Overrides {
+        arms: args.arms.clone(),
+        set: args.set.clone(),
+        iterations: args.iterations,
+        seed: args.seed,
+        cells: match &args.draw {
+            Some(seed) => CellChoice::Drawn(seed.clone()),
+            None if args.hold_out => CellChoice::HoldOut,
+            None => CellChoice::Train,
+        },
+    };
     experiment.apply(&overrides).map_err(Failure::usage)?;
     experiment.arms.iter().filter_map(|arm| arm.profile()).for_each(|profile| crate::profiles::warn(profile));
     let mut plan = Plan::new(experiment).map_err(Failure::usage)?;
@@ -252,6 +267,9 @@ fn replay(args: &AbArgs, plan: &Plan, swept: &[(String, String)], run: Option<&R
     for set in args.set.iter().cloned().chain(swept.iter().map(|(key, value)| format!("{key}={value}"))) {
         option("--set", set);
     }
+    if let Some(seed) = &args.draw {
+        option("--draw", seed.clone());
+    }
     option("--iterations", plan.experiment.iterations.to_string());
     option("--seed", plan.experiment.seed.to_string());
     match args.backend {
@@ -261,6 +279,9 @@ fn replay(args: &AbArgs, plan: &Plan, swept: &[(String, String)], run: Option<&R
     }
     if let Some(name) = run {
         option("--run", name.to_string());
+    }
+    if args.hold_out {
+        words.push("--hold-out".to_owned());
     }
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }

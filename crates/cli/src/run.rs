@@ -45,6 +45,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         set: args.set.clone(),
         iterations: Some(args.iteration),
         seed: args.seed,
+        ..Overrides::default()
     };
     experiment.apply(&overrides).map_err(Failure::usage)?;
     experiment.arms.iter().filter_map(|arm| arm.profile()).for_each(|profile| crate::profiles::warn(profile));

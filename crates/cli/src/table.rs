@@ -1,13 +1,16 @@
 //! Tables for a terminal of a hundred columns.
 
 mod arms;
+mod draw;
+mod robust;
 mod text;
 
 pub use arms::listed;
 pub use text::{NOTHING, paragraph};
 
 use ::profiles::table::Table as Plain;
-use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
+use comfy_table::{Cell, CellAlignment};
+use draw::{empty, finish, number, ratio};
 use lab::results::Row;
 use lab::results::stats::MIN_PAIRS;
 use lab::spec::{Column, Metric};
@@ -18,12 +21,6 @@ const INDENT: &str = "      ";
 /// How verdicts are drawn, and their entries in the legend.
 const VERDICTS: [(&str, &str); 5] =
     [("better", "▲"), ("worse", "▼"), ("equivalent", "≈"), ("inconclusive", "?"), ("deterministic", "=")];
-
-fn empty() -> Table {
-    let mut table = Table::new();
-    table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')));
-    table
-}
 
 /// Formats a table whose last column holds sentences, one per line: they appear below their rows.
 pub fn annotated(plain: &Plain) -> String {
@@ -41,11 +38,6 @@ pub fn annotated(plain: &Plain) -> String {
     text
 }
 
-fn finish(table: &Table) -> String {
-    let lines: Vec<String> = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
-    lines.concat()
-}
-
 /// Formats an experiment's table: common settings, one line per arm and cell, and a legend.
 pub fn ab(plan: &Plan, rows: &[Row]) -> String {
     let experiment = &plan.experiment;
@@ -56,7 +48,8 @@ pub fn ab(plan: &Plan, rows: &[Row]) -> String {
         runs(plan),
         arms::differences(plan)
     );
-    format!("{head}{}\n{}", body(plan, rows), legend(plan, rows))
+    let parts = [body(plan, rows), robust::summary(plan, rows), legend(plan, rows)];
+    head + &parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns how many runs were made, and from which seed.
@@ -79,6 +72,9 @@ const PLACED: [&str; 3] = ["repair_rtts", "probes", "rtos"];
 /// The metrics for paths with a managed queue.
 const MANAGED: [&str; 5] = ["efficiency", "retransmitted_pct", "rtos", "aqm_drops", "marks"];
 
+/// The metrics for cells with twins.
+const DISTURBED: [&str; 5] = ["efficiency", "of_twin", "retransmitted_pct", "fast_retransmits", "rtos"];
+
 /// The metrics for several flows.
 const COMPANY: [&str; 8] = [
     "share_pct",
@@ -96,7 +92,9 @@ fn columns(rows: &[Row]) -> Vec<(&'static Metric, &'static Column)> {
     let placed = rows.iter().any(|row| row.metrics.repair_rtts.is_some());
     let managed = rows.iter().any(|row| row.metrics.marks.is_some());
     let several = rows.iter().any(|row| row.metrics.share_pct.is_some());
+    let disturbed = rows.iter().any(|row| row.metrics.of_twin.is_some());
     let names: &[&str] = match (placed, managed) {
+        _ if disturbed => &DISTURBED,
         _ if several => &COMPANY,
         (true, _) => &PLACED,
         (false, true) => &MANAGED,
@@ -111,9 +109,10 @@ fn columns(rows: &[Row]) -> Vec<(&'static Metric, &'static Column)> {
 
 fn body(plan: &Plan, rows: &[Row]) -> String {
     let mut table = empty();
-    let axes = plan.experiment.sweep.len();
+    let axes = plan.cells.first().map_or(0, |cell| cell.swept.len());
     let reference = plan.arms.first().map_or("", |arm| arm.label.as_str());
-    let mut header: Vec<String> = plan.experiment.sweep.iter().map(|axis| short(&axis.key)).collect();
+    let keys = plan.cells.iter().take(1).flat_map(|cell| &cell.swept);
+    let mut header: Vec<String> = keys.map(|(key, _)| short(key)).collect();
     let columns = columns(rows);
     header.push("arm".to_owned());
     header.extend(["Mbit/s".to_owned(), format!("vs {reference}")]);
@@ -146,10 +145,6 @@ fn short(key: &str) -> String {
     rest.unwrap_or(key).to_owned()
 }
 
-fn number(value: Option<f64>, decimals: usize) -> String {
-    value.map_or_else(|| NOTHING.to_owned(), |value| format!("{value:.decimals$}"))
-}
-
 fn versus(row: &Row) -> String {
     let Some(versus) = &row.vs_reference else { return String::new() };
     let sign = VERDICTS.iter().find(|(word, _)| *word == versus.verdict).map_or("", |(_, sign)| sign);
@@ -157,17 +152,6 @@ fn versus(row: &Row) -> String {
         (Some(lo), Some(hi)) => format!("{} [{}, {}] {sign}", ratio(versus.median_ratio), ratio(lo), ratio(hi)),
         _ => format!("{} {sign}", ratio(versus.median_ratio)),
     }
-}
-
-fn ratio(value: f64) -> String {
-    let decimals = if value >= 100.0 {
-        1
-    } else if value >= 10.0 {
-        2
-    } else {
-        3
-    };
-    format!("{value:.decimals$}")
 }
 
 fn legend(plan: &Plan, rows: &[Row]) -> String {

@@ -19,4 +19,4 @@ pub use run::{
     Backend, Finished, LogError, Measured, MockBackend, Punctuality, RunFailure, RunLog, SimBackend, StaleSackBackend,
     execute,
 };
-pub use spec::{CommandPair, Ends, Experiment, KernelCc, Overrides, UsageError};
+pub use spec::{CellChoice, CommandPair, Ends, Experiment, KernelCc, Overrides, UsageError};

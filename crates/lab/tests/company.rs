@@ -5,7 +5,7 @@ use longhaul_lab::{Overrides, Plan, Row, SimBackend, execute, results, spec};
 fn rows(experiment: &str, set: &[&str], arms: &[&str], iterations: u32) -> Vec<Row> {
     let mut found = spec::builtin(experiment).expect("built in");
     let own = |words: &[&str]| words.iter().map(|&text| text.to_owned()).collect::<Vec<String>>();
-    let overrides = Overrides { set: own(set), arms: own(arms), iterations: Some(iterations), seed: None };
+    let overrides = Overrides { set: own(set), arms: own(arms), iterations: Some(iterations), ..Overrides::default() };
     found.apply(&overrides).expect("the overrides are right");
     let plan = Plan::new(found).expect("the plan stands");
     let finished = execute(&plan, &SimBackend, 2, None, &mut |_| ()).expect("nothing is written");

@@ -11,7 +11,8 @@ use trace_io::summary::{Summarizer, Summary};
 fn observe(experiment: &str, arm: &str, set: &[&str]) -> Summary {
     let mut experiment = spec::builtin(experiment).unwrap();
     let set = set.iter().map(|text| (*text).to_owned()).collect();
-    let overrides = Overrides { arms: vec![arm.to_owned()], set, iterations: Some(1), seed: Some(1) };
+    let overrides =
+        Overrides { arms: vec![arm.to_owned()], set, iterations: Some(1), seed: Some(1), ..Overrides::default() };
     experiment.apply(&overrides).unwrap();
     let plan = Plan::new(experiment).unwrap();
     let mut summarizer = Summarizer::new(SENDER, RECEIVER);

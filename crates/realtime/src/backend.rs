@@ -138,6 +138,9 @@ fn can_be_made(run: &RunSpec, world: &World) -> Result<(), String> {
             "path.drop={drops}: a real link does not know positions in a stream; take it out, or use the simulator"
         ));
     }
+    if !run.point.hosts.is_ideal() {
+        return Err("host: these hosts exist in the simulator only; leave out `--backend netns`".to_owned());
+    }
     match &run.ends {
         Ends::Profile(_) => Ok(()),
         Ends::Kernel(cc) => kernel_arm::is_there(world, *cc),

@@ -110,7 +110,13 @@ impl Group {
         let mut experiment = spec::builtin(name).expect("it is built in");
         let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         let (arms, set) = (owned(&arms), owned(set));
-        experiment.apply(&Overrides { arms, set, iterations: Some(iterations), seed: Some(seed) })?;
+        experiment.apply(&Overrides {
+            arms,
+            set,
+            iterations: Some(iterations),
+            seed: Some(seed),
+            ..Overrides::default()
+        })?;
         Plan::new(experiment)
     }
 

@@ -179,15 +179,12 @@ mod tests {
         );
         let expected = PathSpec {
             rate: mbit(100),
-            trace: None,
             buffer: Buffer::Bytes(1_250_000),
-            queue: QueueSpec::DropTail,
-            delay: ms(50),
             jitter: Some(Jitter { max: ms(1), kind: JitterKind::KeepOrder }),
-            drops: Vec::new(),
             loss: LossSpec::Bernoulli(Ratio::new(1, 300).unwrap()),
             reorder: ReorderSpec::Late { probability: Ratio::new(1, 100).unwrap(), extra: ms(5) },
             duplicate: Ratio::new(1, 1000).unwrap(),
+            ..PathSpec::ideal(ms(50))
         };
         assert_eq!(ab, expected);
         assert_eq!(ba, PathSpec::ideal(ms(50)));

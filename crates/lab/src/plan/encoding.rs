@@ -5,8 +5,8 @@
 //! seeds.
 
 use crate::spec::{
-    BufferSize, Company, Flow, Group, ManagedQueue, Orders, Point, Queues, RateTrace, Reorder, ReorderMode, Value,
-    Whereabouts, Window,
+    BufferSize, Company, Flow, Group, Hosts, ManagedQueue, Orders, PauseSpec, Point, Queues, RateTrace, Reorder,
+    ReorderMode, Value, Whereabouts, Window,
 };
 use base::{Duration, Rate, Ratio};
 use netem::{QueueSpec, Signal};
@@ -15,7 +15,7 @@ use trace::Digest;
 
 /// The network and the flow of a cell, key by key.
 pub(crate) fn network(point: &Point) -> String {
-    let Point { rate, trace, rtt, buffer, queue, jitter, loss, drops, reorder, queues, flow, company } = point;
+    let Point { rate, trace, rtt, buffer, queue, jitter, loss, drops, reorder, queues, hosts, flow, company } = point;
     let mut text = format!(
         "path.rate={} path.rtt={} path.buffer={} path.jitter={} path.loss={}",
         bits(*rate),
@@ -46,6 +46,7 @@ pub(crate) fn network(point: &Point) -> String {
     if let Some(Queues { count, burst, skew }) = queues {
         text += &format!(" path.reorder.queues={count}x{burst}/{}", span(*skew));
     }
+    text += &of_hosts(hosts);
     if !company.is_empty() {
         return text + &several(company);
     }
@@ -53,6 +54,26 @@ pub(crate) fn network(point: &Point) -> String {
         Flow::Bytes(count) => format!(" flow.bytes={}", bytes(*count)),
         Flow::Seconds(length) => format!(" flow.seconds={}", span(*length)),
     }
+}
+
+/// Only what is not ideal.
+fn of_hosts(hosts: &Hosts) -> String {
+    let Hosts { sender_pause, receiver_pause, first_flight, sender_merge, receiver_merge, offload, receiver } = hosts;
+    let mut text = String::new();
+    for (end, pause) in [("sender", sender_pause), ("receiver", receiver_pause)] {
+        if let Some(PauseSpec { length, count }) = pause {
+            text += &format!(" host.{end}.pause={}x{count}", span(*length));
+        }
+    }
+    let spans =
+        [("sender.first_flight", first_flight), ("sender.merge", sender_merge), ("receiver.merge", receiver_merge)];
+    for (name, length) in spans.into_iter().filter(|(_, length)| !length.is_zero()) {
+        text += &format!(" host.{name}={}", span(*length));
+    }
+    if let Some(receiver) = receiver {
+        text += &format!(" host.receiver.profile={receiver}");
+    }
+    text + if *offload { " host.offload=on" } else { "" }
 }
 
 /// Every property of every group is written.
@@ -222,6 +243,11 @@ mod tests {
     #[test_case("path.reorder.delay", "5ms", "path.reorder.delay=5ms")]
     #[test_case("path.reorder.mode", "early", "path.reorder.mode=early")]
     #[test_case("path.reorder.queues", "4x8/2ms", "path.reorder.queues=4x8/2ms")]
+    #[test_case("host.sender.pause", "50ms x3", "host.sender.pause=50msx3")]
+    #[test_case("host.sender.first_flight", "50ms", "host.sender.first_flight=50ms")]
+    #[test_case("host.receiver.merge", "5ms", "host.receiver.merge=5ms")]
+    #[test_case("host.receiver.profile", "linux ack.delay=200ms", "host.receiver.profile=linux ack.delay=200ms")]
+    #[test_case("host.offload", "on", "host.offload=on")]
     #[test_case("flow.bytes", "1460", "flow.bytes=1460B")]
     #[test_case("flow.bytes", "2MiB", "flow.bytes=2MiB")]
     #[test_case("flow.seconds", "10", "flow.seconds=10s")]

@@ -58,16 +58,19 @@ pub(crate) fn seed(experiment: u64, point: &Point, ordinal: u32, iteration: u32)
 }
 
 /// Returns the digest of everything that determines a run except its seed and the program.
-pub(crate) fn digest(point: &Point, ends: &Ends) -> String {
+pub(crate) fn digest(point: &Point, twin: Option<&Point>, ends: &Ends) -> String {
     let mut text = network(point);
     for (key, value) in ends.lines() {
         text.push_str(&format!("\n{key}={value}"));
     }
-    for other in point.company.others() {
-        text.push_str(&format!("\nflow.profile={}", other.name));
-        for (key, value) in Ends::Profile(other.config().clone()).lines() {
+    for (name, other) in point.others() {
+        text.push_str(&format!("\nflow.profile={name}"));
+        for (key, value) in Ends::Profile(other.clone()).lines() {
             text.push_str(&format!("\n{key}={value}"));
         }
+    }
+    if let Some(twin) = twin {
+        text.push_str(&format!("\nundisturbed {}", network(twin)));
     }
     fnv128(&text)
 }

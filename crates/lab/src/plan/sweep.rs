@@ -1,6 +1,6 @@
 //! Cells: the points of a sweep, in the order in which its axes and their values are declared.
 
-use crate::spec::{Experiment, Key, Point, Target};
+use crate::spec::{CELL, Experiment, Key, NamedCell, Point, Target};
 
 /// One point of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,6 +9,10 @@ pub struct Cell {
     pub swept: Vec<(String, String)>,
     /// The network and the flow.
     pub point: Point,
+    /// The same without what disturbs it, for cells of a list.
+    pub twin: Option<Box<Point>>,
+    /// What disturbs it.
+    pub kind: Option<String>,
 }
 
 impl Cell {
@@ -30,7 +34,10 @@ impl Cell {
 
 /// All cells; the last axis varies fastest.
 pub fn cells(experiment: &Experiment) -> Vec<Cell> {
-    let mut cells = vec![Cell { swept: Vec::new(), point: experiment.point.clone() }];
+    let mut cells: Vec<Cell> = experiment.cells.iter().map(|cell| named(experiment, cell)).collect();
+    if cells.is_empty() {
+        cells.push(Cell { swept: Vec::new(), point: experiment.point.clone(), twin: None, kind: None });
+    }
     for axis in &experiment.sweep {
         let mut wider = Vec::with_capacity(cells.len() * axis.values.len());
         for cell in &cells {
@@ -38,7 +45,8 @@ pub fn cells(experiment: &Experiment) -> Vec<Cell> {
                 let mut next = cell.clone();
                 next.swept.push((axis.key.clone(), value.clone()));
                 if let Ok(Target::Point(key)) = experiment.target(&axis.key) {
-                    key.set(&mut next.point, value).expect("values of a sweep were checked");
+                    let points = core::iter::once(&mut next.point).chain(next.twin.as_deref_mut());
+                    points.for_each(|point| drop(key.set(point, value).expect("values of a sweep were checked")));
                 }
                 wider.push(next);
             }
@@ -46,6 +54,25 @@ pub fn cells(experiment: &Experiment) -> Vec<Cell> {
         cells = wider;
     }
     cells
+}
+
+/// A cell of a list, and its twin.
+fn named(experiment: &Experiment, cell: &NamedCell) -> Cell {
+    let set = |point: &Point, settings: &[(String, String)]| {
+        let mut point = point.clone();
+        for (key, value) in settings {
+            let key = Key::find(key).expect("keys of cells were checked");
+            key.set(&mut point, value).expect("values of cells were checked");
+        }
+        point
+    };
+    let twin = set(&experiment.point, &cell.base);
+    Cell {
+        swept: vec![(CELL.to_owned(), cell.name.clone())],
+        point: set(&twin, &cell.disturb),
+        twin: (!cell.disturb.is_empty()).then(|| Box::new(twin)),
+        kind: Some(cell.kind.clone()),
+    }
 }
 
 #[cfg(test)]

@@ -35,11 +35,20 @@ pub struct RunSpec {
     pub seed: u64,
     /// The network and the flow.
     pub point: Point,
+    /// The same without disturbance, if the run is compared with that.
+    pub twin: Option<Box<Point>>,
     /// Both ends.
     pub ends: Ends,
     /// Digest of network, flow, both ends and what makes the runs: with the seed and the version it determines the result, apart
     /// from the machine's influence.
     pub digest: String,
+}
+
+impl RunSpec {
+    /// Returns the same run without disturbance, over the path that `twin` describes.
+    pub(crate) fn of_twin(&self, twin: &Point) -> Self {
+        Self { point: twin.clone(), twin: None, ..self.clone() }
+    }
 }
 
 impl Plan {
@@ -62,8 +71,9 @@ impl Plan {
                         iteration,
                         seed: seed(experiment.seed, &cell.point, arm.ordinal, iteration),
                         point: cell.point.clone(),
+                        twin: cell.twin.clone(),
                         ends: ends.clone(),
-                        digest: digest(&cell.point, ends),
+                        digest: digest(&cell.point, cell.twin.as_deref(), ends),
                     });
                 }
             }
@@ -173,7 +183,7 @@ mod tests {
     fn plan(arms: &[&str], set: &[&str]) -> Result<Plan, String> {
         let mut experiment = spec::builtin("wan").unwrap();
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        let overrides = Overrides { arms: texts(arms), set: texts(set), iterations: Some(2), seed: None };
+        let overrides = Overrides { arms: texts(arms), set: texts(set), iterations: Some(2), ..Overrides::default() };
         experiment.apply(&overrides).map_err(|error| error.to_string())?;
         Plan::new(experiment).map_err(|error| error.to_string())
     }

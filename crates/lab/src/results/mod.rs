@@ -3,6 +3,7 @@
 mod conditions;
 mod line;
 mod metrics;
+mod robustness;
 mod rounded;
 mod rows;
 pub mod stats;
@@ -11,5 +12,6 @@ mod view;
 pub use conditions::{Conditions, conditions, unmet};
 pub use line::jsonl;
 pub use metrics::Metrics;
+pub use robustness::{Robustness, robustness};
 pub use rows::{Row, Spread, Versus, rows};
 pub use view::{CellView, ReorderView, constants};

@@ -132,7 +132,7 @@ fn row(plan: &Plan, cell: usize, arm: usize, runs: &[(u32, Measured)]) -> Row {
     let punctual: Vec<Punctuality> = runs.iter().filter_map(|(_, measured)| measured.punctuality).collect();
     Row {
         experiment: plan.experiment.name.clone(),
-        cell: CellView::new(point, &plan.cells[cell].swept),
+        cell: CellView::new(&plan.cells[cell]),
         arm: plan.arms[arm].label.clone(),
         runs: runs.len(),
         deterministic: plan.is_once(cell),

@@ -1,8 +1,8 @@
 //! A cell in plain numbers, and what all cells have in common.
 
-use crate::plan::Plan;
+use crate::plan::{Cell, Plan};
 use crate::results::rounded::rounded;
-use crate::spec::{Flow, Point};
+use crate::spec::Flow;
 use netem::Buffer;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -35,6 +35,12 @@ pub struct CellView {
     pub reorder: Option<ReorderView>,
     /// Queues through which packets pass in turn, if there are any, as experiments write them.
     pub queues: Option<String>,
+    /// What is not ideal about the two hosts, as experiments write it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub hosts: BTreeMap<String, String>,
+    /// What disturbs a cell of a list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
     /// The sweep's settings, as they were written.
     pub swept: BTreeMap<String, String>,
 }
@@ -51,7 +57,8 @@ pub struct ReorderView {
 }
 
 impl CellView {
-    pub(crate) fn new(point: &Point, swept: &[(String, String)]) -> Self {
+    pub(crate) fn new(cell: &Cell) -> Self {
+        let Cell { swept, point, kind, .. } = cell;
         let percent = |ratio: base::Ratio| rounded(ratio.num() as f64 * 100.0 / ratio.den() as f64);
         let reorder = point.reorder;
         let (bytes, seconds) = match point.flow {
@@ -80,6 +87,12 @@ impl CellView {
                 mode: reorder.mode.word(),
             }),
             queues: point.queues.map(|queues| queues.to_string()),
+            hosts: point
+                .settings()
+                .filter(|(key, _)| key.starts_with("host."))
+                .map(|(key, value)| (key.to_owned(), value))
+                .collect(),
+            kind: kind.clone(),
             swept: swept.iter().cloned().collect(),
         }
     }
@@ -87,7 +100,9 @@ impl CellView {
 
 /// Returns the settings common to all cells: `rate=100Mbit buffer=1bdp`.
 pub fn constants(plan: &Plan) -> String {
-    let swept: Vec<&str> = plan.experiment.sweep.iter().map(|axis| axis.key.as_str()).collect();
+    let mut swept: Vec<&str> = plan.experiment.sweep.iter().map(|axis| axis.key.as_str()).collect();
+    let listed = plan.experiment.cells.iter().flat_map(|cell| cell.base.iter().chain(&cell.disturb));
+    swept.extend(listed.map(|(key, _)| key.as_str()));
     let point = &plan.experiment.point;
     let reorders = !point.reorder.probability.is_zero() || swept.contains(&"path.reorder.probability");
     let shown = point.settings().filter(|(key, _)| {

@@ -2,6 +2,7 @@
 
 use crate::plan::RunSpec;
 use crate::run::backend::RunFailure;
+use crate::run::hosts::equip;
 use crate::run::measured::Measured;
 use crate::run::network::paths;
 use crate::run::shares::shares;
@@ -79,6 +80,7 @@ fn scenario(spec: &RunSpec, order: Order) -> Result<Scenario, RunFailure> {
     let (point, window) = (&spec.point, spec.point.company.window);
     let [forward, reverse] = paths(point);
     let mut scenario = Scenario::new(spec.seed, forward, reverse);
+    equip(&mut scenario, point);
     scenario.until = Until::At(window.until);
     scenario.watch = Some(Watch { bin: BIN, from: window.from, until: window.until });
     scenario.stall_after = NEVER;

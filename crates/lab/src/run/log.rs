@@ -39,6 +39,8 @@ pub struct Identity {
     pub(crate) experiment: String,
     pub(crate) spec: String,
     pub(crate) path: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) twin: Option<String>,
     pub(crate) arm: String,
     pub(crate) profile: Option<String>,
     pub(crate) iteration: u32,
@@ -57,6 +59,7 @@ impl Identity {
             experiment: plan.experiment.name.clone(),
             spec: run.digest.clone(),
             path: run.point.canonical(),
+            twin: run.twin.as_ref().map(|twin| twin.canonical()),
             arm: arm.label.clone(),
             profile: arm.spec.profile().map(|profile| profile.name.clone()),
             iteration: run.iteration,

@@ -45,6 +45,12 @@ macro_rules! measured {
             pub marks: Option<u64>,
             /// Duration of the same run without losses by position; `None` if there are none anyway.
             pub undropped_ns: Option<u64>,
+            /// Time that pauses of the sending host take from an ideal transfer; `None` if it does not pause.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub removed_ns: Option<u64>,
+            /// Duration of the same run without disturbance; `None` if it is not compared with one.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub twin_ns: Option<u64>,
             /// Data and ACK packets that endpoints offered to the path.
             pub packets: u64,
             /// Time after SACKs that report nothing new; `None` if the run was not observed for them.
@@ -156,7 +162,18 @@ impl Measured {
 
     /// The shortest time the path allows, divided by the time it took.
     pub fn efficiency(&self, point: &Point) -> f64 {
-        ideal_time(point, self.bytes).as_nanos() as f64 / self.elapsed_ns as f64
+        let ideal = ideal_time(point, self.bytes).as_nanos() + self.removed_ns.unwrap_or(0);
+        ideal as f64 / self.elapsed_ns as f64
+    }
+
+    /// Milliseconds that pauses take from the ideal transfer.
+    pub(crate) fn removed_ms(&self, _: &Point) -> Option<f64> {
+        Some(self.removed_ns? as f64 / 1e6)
+    }
+
+    /// The time without disturbance, divided by the time it took.
+    pub(crate) fn of_twin(&self, _: &Point) -> Option<f64> {
+        Some(self.twin_ns? as f64 / self.elapsed_ns as f64)
     }
 }
 

@@ -3,6 +3,7 @@
 mod backend;
 mod company;
 mod execute;
+mod hosts;
 pub mod log;
 mod measured;
 mod mock;

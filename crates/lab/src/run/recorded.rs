@@ -79,18 +79,19 @@ pub fn read(result: &Path, row: usize) -> Result<Recorded, ReplayError> {
 }
 
 fn again(line: Identity) -> Result<Recorded, String> {
+    let twin = line.twin.as_deref().map(|text| point(text).map(Box::new)).transpose()?;
     let point = point(&line.path)?;
     let root = profiles::builtin().iter().find(|profile| profile.extends.is_none()).expect("there is a root profile");
     let mut leaves: Vec<(String, String)> = line.config.into_iter().collect();
     // Kinds first: they determine which other leaves exist.
     leaves.sort_by_key(|(path, _)| !path.ends_with(".kind"));
     let ends = Ends::Profile(root.with(&leaves).map_err(|error| format!("its configuration: {error}"))?);
-    if digest(&point, &ends) != line.spec {
+    if digest(&point, twin.as_deref(), &ends) != line.spec {
         return Err("path and configuration are not those that its `spec` is of".to_owned());
     }
     let names = Names { experiment: line.experiment, arm: line.arm, profile: line.profile };
     let (iteration, seed, digest) = (line.iteration, line.seed, line.spec);
-    Ok(Recorded { names, run: RunSpec { cell: 0, arm: 0, iteration, seed, point, ends, digest } })
+    Ok(Recorded { names, run: RunSpec { cell: 0, arm: 0, iteration, seed, point, twin, ends, digest } })
 }
 
 /// Parses canonical form: values may contain spaces, so a setting extends to the next key.

@@ -3,6 +3,7 @@
 use crate::plan::RunSpec;
 use crate::run::backend::{Backend, RunFailure};
 use crate::run::company;
+use crate::run::hosts::{equip, receiver, removed};
 use crate::run::measured::Measured;
 use crate::run::network::paths;
 use crate::spec::{Ends, Flow};
@@ -30,6 +31,12 @@ pub fn simulate<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<Measure
     }
     let mut scenario = scenario(spec)?;
     let mut found = simulate_one(spec, &scenario, observer)?;
+    if scenario.client_pauses.first().is_some() {
+        found.removed_ns = Some(removed(&scenario, &spec.point, found.bytes).as_nanos());
+    }
+    if let Some(twin) = &spec.twin {
+        found.twin_ns = Some(simulate(&spec.of_twin(twin), &mut trace::Off)?.elapsed_ns);
+    }
     if !scenario.forward.drops.is_empty() {
         scenario.forward.drops.clear();
         found.undropped_ns = Some(simulate_one(spec, &scenario, &mut trace::Off)?.elapsed_ns);
@@ -59,11 +66,12 @@ pub fn scenario(spec: &RunSpec) -> Result<Scenario, RunFailure> {
     }
     let [forward, reverse] = paths(point);
     let mut scenario = Scenario::new(spec.seed, forward, reverse);
+    equip(&mut scenario, point);
     let workload = match point.flow {
         Flow::Bytes(bytes) => Workload::Bytes(bytes),
         Flow::Seconds(span) => Workload::For(span),
     };
-    scenario.flows.push(FlowSpec::new(config.clone(), config.clone(), workload));
+    scenario.flows.push(FlowSpec::new(config.clone(), receiver(point, config), workload));
     Ok(scenario)
 }
 

@@ -80,7 +80,7 @@ pub fn version(ends: &Ends) -> String {
 
 /// Returns the version of a run's arm, and with it those of the profiles of other flows.
 pub fn version_of(run: &RunSpec) -> String {
-    let others = run.point.company.others().into_iter().map(|other| version(&Ends::Profile(other.config().clone())));
+    let others = run.point.others().into_iter().map(|(_, other)| version(&Ends::Profile(other.clone())));
     core::iter::once(version(&run.ends)).chain(others).collect::<Vec<_>>().join(" ")
 }
 

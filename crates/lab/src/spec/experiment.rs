@@ -3,6 +3,7 @@
 //! One type serves files, the command line (`overrides.rs`) and tests. Values are checked when they are read, where the place in
 //! the file is still known; `plan` unfolds the result into cells.
 
+use crate::spec::cells::{Draw, NamedCell};
 use crate::spec::expect::Expectation;
 use crate::spec::keys::{Key, keys};
 use crate::spec::kind::{ArmKind, ArmSpec};
@@ -22,6 +23,10 @@ pub struct Experiment {
     pub point: Point,
     /// The arms in order, the reference first. An arm listed twice is repeated with different seeds.
     pub arms: Vec<ArmSpec>,
+    /// Cells that are listed one by one; the sweep, if any, applies to each of them.
+    pub cells: Vec<NamedCell>,
+    /// Kinds from which more cells can be drawn.
+    pub draws: Vec<Draw>,
     /// What varies from cell to cell, the slowest first.
     pub sweep: Vec<Axis>,
     /// Runs of each arm in each cell.

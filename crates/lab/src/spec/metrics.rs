@@ -61,6 +61,9 @@ macro_rules! for_each_metric {
                 "those of them that a managed queue dropped before it was full; mean per run. Absent behind drop-tail queues";
             marks => mean(marks) ["marks" 1 "congestion marks in their place, per run"]
                 "data packets that a managed queue marked (RFC 3168); mean per run. Absent behind drop-tail queues";
+            removed_ms => median(removed_ms) "time that pauses of the sending host take from an ideal transfer, which counts in the ideal time; median. Absent unless it pauses";
+            of_twin => median(of_twin) ["twin" 3 "time without the disturbance / time taken"]
+                "time of the same run, with the same seed, without what disturbs the cell, divided by the time taken; median. Absent unless the cell is one of a list";
             share_pct => median(share_pct) ["share %" 1 "what the arm's flows got of the window"]
                 "with several flows: bytes that the arm's flows read in the window, of all that were read in it, in per cent; median. This and the following are absent for one flow";
             share_lo_pct => low(share_pct) ["from" 1 "lower end of the share's 95 % interval"] "lower bound of a 95 % interval of that median, by order statistics; `null` below six runs";

@@ -2,11 +2,14 @@
 
 mod buffer;
 mod catalogue;
+mod cells;
+mod choice;
 mod company;
 mod drops;
 mod expect;
 mod experiment;
 mod flow;
+mod host;
 mod keys;
 mod kind;
 mod managed_queue;
@@ -20,6 +23,9 @@ mod setting;
 
 pub use buffer::BufferSize;
 pub use catalogue::{BUILTIN, builtin};
+pub use cells::{Draw, NamedCell, Role};
+pub(crate) use choice::CELL;
+pub use choice::CellChoice;
 pub use company::{Company, Group, GroupProfile, Orders, Window};
 pub use drops::Drops;
 pub(crate) use drops::Whereabouts;
@@ -28,6 +34,7 @@ pub use expect::{Expectation, Term};
 pub(crate) use experiment::Target;
 pub use experiment::{Axis, Experiment};
 pub use flow::Flow;
+pub use host::{Hosts, PauseSpec, Receiver};
 pub use keys::{Key, keys};
 pub use kind::{ArmKind, ArmSpec, CommandPair, Ends, KernelCc};
 pub use managed_queue::ManagedQueue;

@@ -1,5 +1,6 @@
 //! Changes that the command line makes to an experiment.
 
+use crate::spec::choice::{CELL, CellChoice};
 use crate::spec::experiment::{Axis, Experiment, Target};
 use crate::spec::keys::Key;
 use crate::spec::kind::{ArmKind, ArmSpec};
@@ -17,6 +18,8 @@ pub struct Overrides {
     pub iterations: Option<u32>,
     /// The origin of all seeds.
     pub seed: Option<u64>,
+    /// Which cells of a list.
+    pub cells: CellChoice,
 }
 
 impl Experiment {
@@ -25,6 +28,11 @@ impl Experiment {
     /// # Errors
     /// At the first that is wrong.
     pub fn apply(&mut self, overrides: &Overrides) -> Result<(), UsageError> {
+        let option = match &overrides.cells {
+            CellChoice::Drawn(seed) => format!("--draw {seed}"),
+            CellChoice::HoldOut | CellChoice::Train => "--hold-out".to_owned(),
+        };
+        self.choose(&overrides.cells).map_err(|refusal| refusal.at(option))?;
         if !overrides.arms.is_empty() {
             self.choose_arms(&overrides.arms)?;
         }
@@ -75,6 +83,10 @@ impl Experiment {
             }
             return Ok(());
         }
+        if key == CELL {
+            return self.choose_cells(values);
+        }
+        self.is_free(key)?;
         let mut canonical: Vec<String> = Vec::new();
         for value in values.split(',') {
             let value = self.check(key, value.trim())?;
@@ -92,7 +104,7 @@ impl Experiment {
             self.sweep.retain(|axis| !matches!(axis.key.as_str(), "flow.bytes" | "flow.seconds"));
         }
         match canonical.as_slice() {
-            [value] => self.fix(key, value),
+            [value] if self.cells.is_empty() => self.fix(key, value),
             _ => {
                 let axis = Axis { key: key.to_owned(), values: canonical };
                 match self.sweep.iter_mut().find(|axis| axis.key == key) {

@@ -1,5 +1,6 @@
 //! From TOML to an experiment.
 
+use crate::spec::cells::{Draw, NamedCell, Role};
 use crate::spec::company::{GROUP_KEYS, Group};
 use crate::spec::expect::Expectation;
 use crate::spec::experiment::{Axis, Experiment};
@@ -45,6 +46,8 @@ fn empty(name: &str) -> Experiment {
         source: String::new(),
         point: Point::default(),
         arms: Vec::new(),
+        cells: Vec::new(),
+        draws: Vec::new(),
         sweep: Vec::new(),
         iterations: ITERATIONS,
         seed: 1,
@@ -62,12 +65,15 @@ struct Reader<'t> {
 
 impl Reader<'_> {
     fn section(&mut self, entry: &Entry<'_>) -> Result<(), FileError> {
-        const SECTIONS: [&str; 9] = ["summary", "source", "path", "flow", "flows", "arms", "sweep", "run", "expect"];
+        const SECTIONS: [&str; 12] =
+            ["summary", "source", "path", "host", "flow", "flows", "cells", "draw", "arms", "sweep", "run", "expect"];
         match entry.key {
             "summary" => self.experiment.summary = self.file.string(entry)?,
             "source" => self.experiment.source = self.file.string(entry)?,
-            "path" | "flow" => self.settings(entry.key, entry)?,
+            "path" | "host" | "flow" => self.settings(entry.key, entry)?,
             "flows" => self.flows(entry)?,
+            "cells" => self.cells(entry)?,
+            "draw" => self.draws(entry)?,
             "arms" => self.arms(entry)?,
             "sweep" => self.sweep(entry)?,
             "run" => self.run(entry)?,
@@ -111,6 +117,83 @@ impl Reader<'_> {
         }
         let company = &self.experiment.point.company;
         company.check().map_err(|refusal| self.refused(entry.key_span.clone(), entry.value.span(), refusal))
+    }
+
+    /// `[[cells]]`.
+    fn cells(&mut self, entry: &Entry<'_>) -> Result<(), FileError> {
+        for table in self.file.tables(entry)? {
+            let cell = self.cell(entry, &table)?;
+            if self.experiment.cells.iter().any(|known| known.name == cell.name) {
+                let problem = format!("there are two cells `{}`", cell.name);
+                return Err(self.file.error(entry.key_span.clone(), problem, "give each a name of its own"));
+            }
+            self.experiment.cells.push(cell);
+        }
+        Ok(())
+    }
+
+    fn cell(&self, section: &Entry<'_>, table: &[Entry<'_>]) -> Result<NamedCell, FileError> {
+        let mut cell = NamedCell {
+            name: String::new(),
+            kind: String::new(),
+            role: Role::Train,
+            base: Vec::new(),
+            disturb: Vec::new(),
+        };
+        for inner in table {
+            match inner.key {
+                "name" => cell.name = self.file.string(inner)?,
+                "kind" => cell.kind = self.file.string(inner)?,
+                "role" => {
+                    let role = Role::parse(&self.file.string(inner)?);
+                    cell.role =
+                        role.map_err(|refusal| self.refused(inner.key_span.clone(), inner.value.span(), refusal))?;
+                }
+                "base" => cell.base = self.checked(inner)?,
+                "disturb" => cell.disturb = self.checked(inner)?,
+                _ => return Err(self.file.unknown_key(inner, ["name", "kind", "role", "base", "disturb"])),
+            }
+        }
+        if cell.name.is_empty() || cell.kind.is_empty() || cell.name.contains(',') {
+            let problem = "a cell lacks its name or its kind, or has a comma in its name";
+            return Err(self.file.error(section.key_span.clone(), problem, "give each cell a `name` and a `kind`"));
+        }
+        Ok(cell)
+    }
+
+    /// Settings by their full keys, checked and in canonical form.
+    fn checked(&self, entry: &Entry<'_>) -> Result<Vec<(String, String)>, FileError> {
+        let mut settings = Vec::new();
+        for inner in self.file.table(entry)? {
+            let refused = |refusal| self.refused(inner.key_span.clone(), inner.value.span(), refusal);
+            let key = Key::find(inner.key).ok_or_else(|| self.file.unknown_key(&inner, keys().map(|key| key.name)))?;
+            let text = self.file.scalar(&inner)?;
+            let canonical = key.set(&mut self.experiment.point.clone(), &text).map_err(refused)?;
+            settings.push((key.name.to_owned(), canonical));
+        }
+        Ok(settings)
+    }
+
+    /// `[[draw]]`: templates are checked when they are filled.
+    fn draws(&mut self, entry: &Entry<'_>) -> Result<(), FileError> {
+        for table in self.file.tables(entry)? {
+            let mut draw = Draw { kind: String::new(), base: Vec::new(), disturb: Vec::new() };
+            for inner in table {
+                let settings = || {
+                    let inner = self.file.table(&inner)?;
+                    let pair = |setting: &Entry<'_>| Ok((setting.key.to_owned(), self.file.string(setting)?));
+                    inner.iter().map(pair).collect::<Result<Vec<_>, FileError>>()
+                };
+                match inner.key {
+                    "kind" => draw.kind = self.file.string(&inner)?,
+                    "base" => draw.base = settings()?,
+                    "disturb" => draw.disturb = settings()?,
+                    _ => return Err(self.file.unknown_key(&inner, ["kind", "base", "disturb"])),
+                }
+            }
+            self.experiment.draws.push(draw);
+        }
+        Ok(())
     }
 
     fn refused(&self, key: Range<usize>, value: Range<usize>, refusal: Refusal) -> FileError {

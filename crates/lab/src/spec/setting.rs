@@ -4,6 +4,7 @@ use crate::spec::buffer::BufferSize;
 use crate::spec::company::Company;
 use crate::spec::drops::Drops;
 use crate::spec::flow::Flow;
+use crate::spec::host::Hosts;
 use crate::spec::managed_queue::ManagedQueue;
 use crate::spec::queues::Queues;
 use crate::spec::rate_trace::RateTrace;
@@ -11,6 +12,7 @@ use crate::spec::refusal::Refusal;
 use base::{Duration, Rate, Ratio};
 use netem::Buffer;
 use profiles::units::Fraction;
+use tcp::ValidConfig;
 
 /// One point of a sweep: everything about a cell that is not an arm.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub struct Point {
     pub reorder: Reorder,
     /// Queues through which packets pass in turn.
     pub queues: Option<Queues>,
+    /// What is not ideal about the two hosts.
+    pub hosts: Hosts,
     /// What is transferred.
     pub flow: Flow,
     /// The flows, if there are several; `flow` has no effect then.
@@ -75,6 +79,7 @@ impl Default for Point {
             drops: Drops::default(),
             reorder: Reorder { probability: Ratio::ZERO, delay: Duration::ZERO, mode: ReorderMode::Late },
             queues: None,
+            hosts: Hosts::default(),
             flow: Flow::Bytes(32_000_000),
             company: Company::default(),
         }
@@ -94,13 +99,20 @@ impl Point {
         }
     }
 
+    /// Returns the TCPs that are not the arm's, by name: of other flows, and of the receiving host.
+    pub fn others(&self) -> Vec<(&str, &ValidConfig)> {
+        let flows = self.company.others().into_iter().map(|other| (other.name.as_str(), other.config()));
+        let receiver = self.hosts.receiver.as_ref().map(|receiver| ("receiver", &receiver.config));
+        flows.chain(receiver).collect()
+    }
+
     /// Returns whether the seed has any effect: jitter, loss, reordering, a place of losses or a queue's decision is drawn.
     /// Endpoints draw only numbers without effect on time, ports and initial sequence numbers, so all runs of a path that draws
     /// nothing are identical.
     pub fn is_drawn(&self) -> bool {
         let by_queue = self.queue.is_some_and(|queue| queue.spec.is_drawn());
         let on_the_way = !self.jitter.is_zero() || !self.loss.is_zero() || !self.reorder.probability.is_zero();
-        on_the_way || by_queue || self.drops.is_drawn() || self.company.is_drawn()
+        on_the_way || by_queue || self.drops.is_drawn() || self.hosts.is_drawn() || self.company.is_drawn()
     }
 
     /// Checks whether the settings fit together.

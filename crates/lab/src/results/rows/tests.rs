@@ -10,7 +10,8 @@ use crate::{run, spec};
 fn plan(iterations: u32, set: &[&str], arms: &[&str]) -> Plan {
     let mut experiment = spec::builtin("wan").unwrap();
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    let overrides = Overrides { arms: texts(arms), set: texts(set), iterations: Some(iterations), seed: None };
+    let overrides =
+        Overrides { arms: texts(arms), set: texts(set), iterations: Some(iterations), ..Overrides::default() };
     experiment.apply(&overrides).unwrap();
     Plan::new(experiment).unwrap()
 }
@@ -141,7 +142,7 @@ fn a_condition_that_does_not_hold_is_named_with_its_cell() {
 fn conditions_of(condition: &str, arms: &[&str], set: &[&str], iterations: Option<u32>) -> Conditions {
     let mut experiment = spec::builtin("wan").unwrap();
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    let overrides = Overrides { arms: texts(arms), set: texts(set), iterations, seed: None };
+    let overrides = Overrides { arms: texts(arms), set: texts(set), iterations, ..Overrides::default() };
     experiment.apply(&overrides).unwrap();
     let mut condition = Expectation::parse(condition).unwrap();
     condition.at_most = Some(0.0);

@@ -4,6 +4,7 @@
 //! go through [`keys`].
 
 mod flow;
+mod host;
 mod key;
 mod path;
 
@@ -13,7 +14,7 @@ use crate::spec::managed_queue::DROP_TAIL;
 use crate::spec::setting::Point;
 
 /// The keys by what they are about, in the order of [`Point::settings`].
-const GROUPS: [&[Key]; 2] = [path::KEYS, flow::KEYS];
+const GROUPS: [&[Key]; 3] = [path::KEYS, host::KEYS, flow::KEYS];
 
 /// Returns every key except those of arms.
 pub fn keys() -> impl Iterator<Item = &'static Key> {

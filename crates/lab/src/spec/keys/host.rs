@@ -1,0 +1,65 @@
+//! The keys of the two hosts. What is ideal is not shown.
+
+use super::key::Key;
+use crate::spec::host::{PauseSpec, Receiver};
+use crate::spec::refusal::Refusal;
+use base::Duration;
+use profiles::units;
+
+/// In the order of [`Point::settings`](crate::spec::Point::settings).
+pub(super) const KEYS: &[Key] = &[
+    Key {
+        name: "host.sender.pause",
+        set: |point, text| PauseSpec::parse(text).map(|pause| point.hosts.sender_pause = pause),
+        show: |point| point.hosts.sender_pause.map(|pause| pause.to_string()),
+    },
+    Key {
+        name: "host.sender.first_flight",
+        set: |point, text| time(text).map(|hold| point.hosts.first_flight = hold),
+        show: |point| shown(point.hosts.first_flight),
+    },
+    Key {
+        name: "host.sender.merge",
+        set: |point, text| time(text).map(|hold| point.hosts.sender_merge = hold),
+        show: |point| shown(point.hosts.sender_merge),
+    },
+    Key {
+        name: "host.receiver.pause",
+        set: |point, text| PauseSpec::parse(text).map(|pause| point.hosts.receiver_pause = pause),
+        show: |point| point.hosts.receiver_pause.map(|pause| pause.to_string()),
+    },
+    Key {
+        name: "host.receiver.merge",
+        set: |point, text| time(text).map(|hold| point.hosts.receiver_merge = hold),
+        show: |point| shown(point.hosts.receiver_merge),
+    },
+    Key {
+        name: "host.receiver.profile",
+        set: |point, text| Receiver::parse(text).map(|receiver| point.hosts.receiver = receiver),
+        show: |point| point.hosts.receiver.as_ref().map(ToString::to_string),
+    },
+    Key {
+        name: "host.offload",
+        set: |point, text| switch(text).map(|on| point.hosts.offload = on),
+        show: |point| point.hosts.offload.then(|| "on".to_owned()),
+    },
+];
+
+fn time(text: &str) -> Result<Duration, Refusal> {
+    if text.trim().eq_ignore_ascii_case("none") {
+        return Ok(Duration::ZERO);
+    }
+    units::duration(text).map_err(Refusal::from)
+}
+
+fn shown(time: Duration) -> Option<String> {
+    (!time.is_zero()).then(|| time.to_string())
+}
+
+fn switch(text: &str) -> Result<bool, Refusal> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "on" => Ok(true),
+        "off" | "none" => Ok(false),
+        _ => Err(Refusal::of_value(format!("`{text}` is neither on nor off"), "write `on` or `off`")),
+    }
+}
