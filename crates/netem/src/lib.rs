@@ -25,6 +25,7 @@ pub use duplicate::Duplicate;
 pub use first_flight::FirstFlight;
 pub use hop::{DropCause, Hop, HopKind, Left, Moved, Offer, Packet};
 pub use ip::Ecn;
+pub use loss::gilbert_elliott::Chain;
 pub use loss::{Place, StreamLoss};
 pub use path::{Drops, Path, PathStats};
 pub use presets::{LossSpec, PathSpec};

@@ -11,7 +11,7 @@ use net::Way;
 use netem::{Buffer, PathSpec, QueueSpec};
 use profiles::units;
 
-const KEYS: [&str; 8] = ["rate", "delay", "buffer", "queue", "loss", "jitter", "reorder", "duplicate"];
+const KEYS: [&str; 9] = ["rate", "delay", "buffer", "queue", "loss", "bursts", "jitter", "reorder", "duplicate"];
 
 /// Minimum default buffer: a short path holds less than a packet between its ends.
 const BUFFER_LEAST: u64 = 64_000;
@@ -26,7 +26,6 @@ struct Direction {
     buffer: Asked,
     /// The queue, if one was chosen.
     queue: Asked,
-    duplicate: Option<Ratio>,
 }
 
 /// Whether the user set it.
@@ -75,8 +74,15 @@ impl Direction {
             match pair.key.as_str() {
                 "rate" => pair.read(|text| self.set_rate(text))?,
                 "delay" => self.delay = pair.read(units::duration)?,
-                "duplicate" => self.duplicate = Some(pair.read(units::ratio)?),
                 "reorder" => pair.read(|text| self.reorder(text))?,
+                "loss" => {
+                    pair.read(|text| set(&mut self.point, "path.loss", text))?;
+                    self.point.life.bursts = None;
+                }
+                "bursts" => {
+                    pair.read(|text| set(&mut self.point, "path.bursts", text))?;
+                    self.point.loss = Ratio::ZERO;
+                }
                 "buffer" => {
                     pair.read(|text| set(&mut self.point, "path.buffer", text))?;
                     self.buffer = Asked::Yes(pair);
@@ -124,7 +130,6 @@ impl Direction {
     fn spec(&self, round_trip: Duration) -> Result<PathSpec, Failure> {
         let point = Point { rate: self.rate.unwrap_or(self.point.rate), rtt: round_trip, ..self.point.clone() };
         let mut spec = lab::run::forward(&point, self.delay);
-        spec.duplicate = self.duplicate.unwrap_or(Ratio::ZERO);
         if self.rate.is_none() {
             (spec.rate, spec.trace) = (None, None);
             (spec.buffer, spec.queue) = (Buffer::Unlimited, QueueSpec::DropTail);
@@ -154,7 +159,7 @@ fn set(point: &mut Point, key: &str, text: &str) -> Result<(), Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netem::{Jitter, JitterKind, LossSpec, Pie, ReorderSpec, Signal};
+    use netem::{Chain, Jitter, JitterKind, LossSpec, Pie, ReorderSpec, Signal};
     use test_case::test_case;
 
     fn specs(ab: &str, ba: &str) -> [PathSpec; 2] {
@@ -255,6 +260,17 @@ mod tests {
     }
 
     #[test]
+    fn losses_come_in_bursts_or_at_random_whichever_was_said_last() {
+        let loss = |text: &str| specs(text, "")[0].loss.clone();
+        let one_percent = Ratio::new(1, 100).unwrap();
+        let bursts = LossSpec::GilbertElliott(Chain::of_bursts(one_percent, 4, 1).unwrap());
+        assert_eq!(loss("bursts=1%/4"), bursts);
+        assert_eq!(loss("loss=3%,bursts=1%/4"), bursts);
+        assert_eq!(loss("bursts=1%/4,loss=1%"), LossSpec::Bernoulli(one_percent));
+        assert_eq!(loss("bursts=1%/4,loss=0"), LossSpec::None);
+    }
+
+    #[test]
     fn a_change_leaves_what_it_does_not_name() {
         let mut paths = Paths::default();
         paths.change(Some("rate=100mbit,delay=50ms,buffer=1bdp,loss=1%"), Some("delay=50ms")).unwrap();
@@ -279,6 +295,7 @@ mod tests {
     #[test_case("queue=codel/quantum=1", "--ab queue=codel/quantum=1: `quantum` is not a parameter of codel: use target, interval"; "parameter")]
     #[test_case("rate=1mbit,queue=codel/limit=1bdp", "--ab queue=codel/limit=1bdp: that is 0 bytes and holds no packet; write"; "limit")]
     #[test_case("loss=2", "--ab loss=2: `2` is not a share between 0 and 1: use"; "loss")]
+    #[test_case("bursts=1%", "--ab bursts=1%: `1%` has no length of a burst: write for example `0.5%/4`"; "bursts")]
     #[test_case("jitter=x", "--ab jitter=x: `x` is not a valid duration: use"; "jitter")]
     #[test_case("reorder=1%", "--ab reorder=1%: `1%` says not which, how long and how: write for example `1%/5ms/late`"; "reorder")]
     #[test_case("reorder=1%/5ms/sideways", "--ab reorder=1%/5ms/sideways: `sideways` is not a valid reordering mode: write"; "mode")]

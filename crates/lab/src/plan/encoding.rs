@@ -5,9 +5,10 @@
 //! seeds.
 
 use crate::spec::{
-    BufferSize, Company, Flow, Group, Hosts, ManagedQueue, Orders, PauseSpec, Point, Queues, RateTrace, Reorder,
+    BufferSize, Bursts, Company, Flow, Group, Life, ManagedQueue, Orders, Point, Queues, RateTrace, Reorder,
     ReorderMode, Value, Whereabouts, Window,
 };
+use crate::spec::{Hosts, PauseSpec};
 use base::{Duration, Rate, Ratio};
 use netem::{QueueSpec, Signal};
 use sim::Direction;
@@ -15,7 +16,7 @@ use trace::Digest;
 
 /// The network and the flow of a cell, key by key.
 pub(crate) fn network(point: &Point) -> String {
-    let Point { rate, trace, rtt, buffer, queue, jitter, loss, drops, reorder, queues, hosts, flow, company } = point;
+    let Point { rate, trace, rtt, buffer, queue, jitter, loss, drops, reorder, queues, hosts, life, flow, company } = point;
     let mut text = format!(
         "path.rate={} path.rtt={} path.buffer={} path.jitter={} path.loss={}",
         bits(*rate),
@@ -46,6 +47,7 @@ pub(crate) fn network(point: &Point) -> String {
     if let Some(Queues { count, burst, skew }) = queues {
         text += &format!(" path.reorder.queues={count}x{burst}/{}", span(*skew));
     }
+    text += &living(life);
     text += &of_hosts(hosts);
     if !company.is_empty() {
         return text + &several(company);
@@ -56,24 +58,17 @@ pub(crate) fn network(point: &Point) -> String {
     }
 }
 
-/// Only what is not ideal.
-fn of_hosts(hosts: &Hosts) -> String {
-    let Hosts { sender_pause, receiver_pause, first_flight, sender_merge, receiver_merge, offload, receiver } = hosts;
+/// What makes a path more than a pipe; every part with all its parameters.
+fn living(life: &Life) -> String {
+    let Life { duplicate, bursts } = life;
     let mut text = String::new();
-    for (end, pause) in [("sender", sender_pause), ("receiver", receiver_pause)] {
-        if let Some(PauseSpec { length, count }) = pause {
-            text += &format!(" host.{end}.pause={}x{count}", span(*length));
-        }
+    if !duplicate.is_zero() {
+        text += &format!(" path.duplicate={}", percent(*duplicate));
     }
-    let spans =
-        [("sender.first_flight", first_flight), ("sender.merge", sender_merge), ("receiver.merge", receiver_merge)];
-    for (name, length) in spans.into_iter().filter(|(_, length)| !length.is_zero()) {
-        text += &format!(" host.{name}={}", span(*length));
+    if let Some(Bursts { loss, length, .. }) = bursts {
+        text += &format!(" path.bursts={}/{}", percent(*loss), fraction(length.num, length.den));
     }
-    if let Some(receiver) = receiver {
-        text += &format!(" host.receiver.profile={receiver}");
-    }
-    text + if *offload { " host.offload=on" } else { "" }
+    text
 }
 
 /// Every property of every group is written.
@@ -119,6 +114,26 @@ fn managed(queue: &ManagedQueue) -> String {
         QueueSpec::DualPi2(_) => "dualpi2",
     };
     format!(" path.queue={name}{}", values.collect::<String>())
+}
+
+/// Only what is not ideal.
+fn of_hosts(hosts: &Hosts) -> String {
+    let Hosts { sender_pause, receiver_pause, first_flight, sender_merge, receiver_merge, offload, receiver } = hosts;
+    let mut text = String::new();
+    for (end, pause) in [("sender", sender_pause), ("receiver", receiver_pause)] {
+        if let Some(PauseSpec { length, count }) = pause {
+            text += &format!(" host.{end}.pause={}x{count}", span(*length));
+        }
+    }
+    let spans =
+        [("sender.first_flight", first_flight), ("sender.merge", sender_merge), ("receiver.merge", receiver_merge)];
+    for (name, length) in spans.into_iter().filter(|(_, length)| !length.is_zero()) {
+        text += &format!(" host.{name}={}", span(*length));
+    }
+    if let Some(receiver) = receiver {
+        text += &format!(" host.receiver.profile={receiver}");
+    }
+    text + if *offload { " host.offload=on" } else { "" }
 }
 
 /// Returns the largest unit that divides a number, and the quotient.
@@ -248,6 +263,8 @@ mod tests {
     #[test_case("host.receiver.merge", "5ms", "host.receiver.merge=5ms")]
     #[test_case("host.receiver.profile", "linux ack.delay=200ms", "host.receiver.profile=linux ack.delay=200ms")]
     #[test_case("host.offload", "on", "host.offload=on")]
+    #[test_case("path.duplicate", "1%", "path.duplicate=1%")]
+    #[test_case("path.bursts", "1/300/4", "path.bursts=1/300/4")]
     #[test_case("flow.bytes", "1460", "flow.bytes=1460B")]
     #[test_case("flow.bytes", "2MiB", "flow.bytes=2MiB")]
     #[test_case("flow.seconds", "10", "flow.seconds=10s")]

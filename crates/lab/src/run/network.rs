@@ -21,7 +21,12 @@ pub fn forward(point: &Point, delay: Duration) -> PathSpec {
         queue: point.queue.map_or(QueueSpec::DropTail, |queue| queue.spec),
         jitter: (!point.jitter.is_zero()).then_some(jitter),
         drops: point.drops.of(point.flow).expect("a plan's settings fit together"),
-        loss: if point.loss.is_zero() { LossSpec::None } else { LossSpec::Bernoulli(point.loss) },
+        loss: match point.life.bursts {
+            Some(bursts) => LossSpec::GilbertElliott(bursts.chain),
+            None if point.loss.is_zero() => LossSpec::None,
+            None => LossSpec::Bernoulli(point.loss),
+        },
+        duplicate: point.life.duplicate,
         reorder: match reorder.mode {
             _ if let Some(queues) = point.queues => queues.spec(),
             _ if reorder.probability.is_zero() => ReorderSpec::None,

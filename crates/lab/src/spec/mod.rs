@@ -1,6 +1,7 @@
 //! What is compared: an experiment as a file defines it and the command line changes it.
 
 mod buffer;
+mod bursts;
 mod catalogue;
 mod cells;
 mod choice;
@@ -12,6 +13,7 @@ mod flow;
 mod host;
 mod keys;
 mod kind;
+mod life;
 mod managed_queue;
 mod metrics;
 mod overrides;
@@ -22,6 +24,7 @@ mod refusal;
 mod setting;
 
 pub use buffer::BufferSize;
+pub use bursts::Bursts;
 pub use catalogue::{BUILTIN, builtin};
 pub use cells::{Draw, NamedCell, Role};
 pub(crate) use choice::CELL;
@@ -37,6 +40,7 @@ pub use flow::Flow;
 pub use host::{Hosts, PauseSpec, Receiver};
 pub use keys::{Key, keys};
 pub use kind::{ArmKind, ArmSpec, CommandPair, Ends, KernelCc};
+pub use life::Life;
 pub use managed_queue::ManagedQueue;
 pub(crate) use managed_queue::Value;
 pub(crate) use metrics::for_each_metric;

@@ -5,6 +5,7 @@ use crate::spec::company::Company;
 use crate::spec::drops::Drops;
 use crate::spec::flow::Flow;
 use crate::spec::host::Hosts;
+use crate::spec::life::Life;
 use crate::spec::managed_queue::ManagedQueue;
 use crate::spec::queues::Queues;
 use crate::spec::rate_trace::RateTrace;
@@ -39,6 +40,8 @@ pub struct Point {
     pub queues: Option<Queues>,
     /// What is not ideal about the two hosts.
     pub hosts: Hosts,
+    /// What makes it more than a pipe.
+    pub life: Life,
     /// What is transferred.
     pub flow: Flow,
     /// The flows, if there are several; `flow` has no effect then.
@@ -80,6 +83,7 @@ impl Default for Point {
             reorder: Reorder { probability: Ratio::ZERO, delay: Duration::ZERO, mode: ReorderMode::Late },
             queues: None,
             hosts: Hosts::default(),
+            life: Life::default(),
             flow: Flow::Bytes(32_000_000),
             company: Company::default(),
         }
@@ -113,6 +117,7 @@ impl Point {
         let by_queue = self.queue.is_some_and(|queue| queue.spec.is_drawn());
         let on_the_way = !self.jitter.is_zero() || !self.loss.is_zero() || !self.reorder.probability.is_zero();
         on_the_way || by_queue || self.drops.is_drawn() || self.hosts.is_drawn() || self.company.is_drawn()
+        on_the_way || by_queue || self.life.is_drawn() || self.drops.is_drawn() || self.company.is_drawn()
     }
 
     /// Checks whether the settings fit together.
@@ -132,6 +137,7 @@ impl Point {
                 "set `path.drop` or `flow.company` to none",
             ));
         }
+        self.life.check(self.loss)?;
         self.company.check()?;
         self.drops.of(self.flow).map(drop)
     }

@@ -28,6 +28,32 @@ pub struct Chain {
     pub loss_in_bad: Ratio,
 }
 
+impl Chain {
+    /// Gilbert's chain whose bad state loses every packet: losses of `loss` in the long run, in bursts of `num / den` packets in the
+    /// mean (Gilbert 1960, with r = den / num and p = r · loss / (1 − loss)).
+    ///
+    /// `None` if there is none: the mean burst is shorter than a packet or than loss / (1 − loss), everything is lost, or a number
+    /// does not fit.
+    pub fn of_bursts(loss: Ratio, num: u64, den: u64) -> Option<Self> {
+        let into_good = Ratio::new(den, num)?;
+        let kept = loss.den() - loss.num();
+        let above = u128::from(loss.num()) * u128::from(den);
+        let below = u128::from(kept) * u128::from(num);
+        let divisor = gcd(above, below).max(1);
+        let narrow = |number: u128| u64::try_from(number / divisor).ok();
+        let into_bad = Ratio::new(narrow(above)?, narrow(below)?)?;
+        Some(Self { into_bad, into_good, loss_in_good: Ratio::ZERO, loss_in_bad: Ratio::ONE })
+    }
+}
+
+/// Greatest common divisor (Euclid).
+const fn gcd(mut a: u128, mut b: u128) -> u128 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
 #[derive(Clone, Copy, Debug)]
 enum State {
     Good,

@@ -53,6 +53,28 @@ fn bad_times_last_as_long_as_they_say() {
     assert!((390..410).contains(&mean_in_hundredths), "mean burst of {mean_in_hundredths}/100 packets");
 }
 
+#[test_case((1, 200), (4, 1) => Some(((1, 796), (1, 4))); "one in 200 in fours")]
+#[test_case((1, 2), (5, 2) => Some(((2, 5), (2, 5))); "a burst of a part of a packet more")]
+#[test_case((3, 100), (1, 1) => Some(((3, 97), (1, 1))); "single packets")]
+#[test_case((0, 1), (4, 1) => Some(((0, 1), (1, 4))); "none")]
+#[test_case((1, 2), (1, 2) => None; "shorter than a packet")]
+#[test_case((3, 4), (2, 1) => None; "more loss than such bursts can hold")]
+#[test_case((1, 1), (9, 1) => None; "everything")]
+fn a_chain_of_bursts(loss: (u64, u64), length: (u64, u64)) -> Option<((u64, u64), (u64, u64))> {
+    let chain = Chain::of_bursts(Ratio::new(loss.0, loss.1).unwrap(), length.0, length.1)?;
+    assert_eq!((chain.loss_in_good, chain.loss_in_bad), (ZERO, ONE));
+    Some(((chain.into_bad.num(), chain.into_bad.den()), (chain.into_good.num(), chain.into_good.den())))
+}
+
+#[test]
+fn bursts_lose_what_they_say_in_the_long_run() {
+    let mut hop = GilbertElliott::new(Chain::of_bursts(Ratio::new(1, 50).unwrap(), 4, 1).unwrap());
+    let lost = lost(&mut hop, 1_000_000);
+    let bursts = 1 + lost.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();
+    assert!((18_900..21_100).contains(&lost.len()), "{} of a million lost at 2 %, three deviations around", lost.len());
+    assert!((390..410).contains(&(lost.len() * 100 / bursts)), "{bursts} bursts of {}", lost.len());
+}
+
 proptest! {
     #[test]
     fn a_chain_draws_twice_a_packet_in_any_state(seed: u64) {

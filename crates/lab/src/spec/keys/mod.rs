@@ -6,6 +6,7 @@
 mod flow;
 mod host;
 mod key;
+mod life;
 mod path;
 
 pub use key::Key;
@@ -14,7 +15,7 @@ use crate::spec::managed_queue::DROP_TAIL;
 use crate::spec::setting::Point;
 
 /// The keys by what they are about, in the order of [`Point::settings`].
-const GROUPS: [&[Key]; 3] = [path::KEYS, host::KEYS, flow::KEYS];
+const GROUPS: [&[Key]; 4] = [path::KEYS, life::KEYS, host::KEYS, flow::KEYS];
 
 /// Returns every key except those of arms.
 pub fn keys() -> impl Iterator<Item = &'static Key> {
@@ -77,11 +78,17 @@ mod tests {
     #[test_case("path.reorder.mode", "EARLY", "early")]
     #[test_case("path.reorder.queues", "4X8/0.002s", "4x8/2ms")]
     #[test_case("path.reorder.queues", "none", "none")]
+    #[test_case("path.duplicate", "0.01", "1%")]
+    #[test_case("path.duplicate", "0", "none"; "no copies")]
+    #[test_case("path.bursts", " 1/300/2.50", "1/300/2.5")]
+    #[test_case("path.bursts", "0.005/4", "0.5%/4")]
+    #[test_case("path.bursts", "0%/4", "none"; "no losses")]
+    #[test_case("path.bursts", "NONE", "none"; "no bursts")]
     #[test_case("flow.bytes", "32mb", "32MB")]
     #[test_case("flow.seconds", "10", "10s")]
     fn a_setting_is_shown_in_canonical_form_and_reads_back(name: &str, text: &str, canonical: &str) {
         assert_eq!(set(name, text).as_deref(), Ok(canonical));
-        assert_eq!(set(name, canonical).as_deref(), Ok(canonical));
+        assert_eq!(set(name, canonical).as_deref(), Ok(canonical), "it reads back");
     }
 
     #[test_case("path.rtt", "25")]
@@ -95,6 +102,11 @@ mod tests {
     #[test_case("path.drop", "first 3")]
     #[test_case("path.reorder.mode", "sideways")]
     #[test_case("path.reorder.queues", "8")]
+    #[test_case("path.duplicate", "2"; "more than all")]
+    #[test_case("path.bursts", "1%")]
+    #[test_case("path.bursts", "1%/half")]
+    #[test_case("path.bursts", "1%/0.5")]
+    #[test_case("path.bursts", "90%/2")]
     #[test_case("flow.bytes", "0")]
     fn a_wrong_setting_is_refused_with_what_would_be_right(name: &str, text: &str) {
         let problem = set(name, text).unwrap_err();
@@ -165,6 +177,17 @@ mod tests {
         }
         let problem = point.check().unwrap_err().to_string();
         assert!(problem.contains("by probability and by queues: set "), "{problem}");
+    }
+
+    #[test]
+    fn packets_are_lost_in_one_way_only() {
+        let mut point = Point::default();
+        for (key, value) in [("path.bursts", "1%/4"), ("path.loss", "1%")] {
+            assert_eq!(point.check(), Ok(()));
+            Key::find(key).unwrap().set(&mut point, value).unwrap();
+        }
+        let problem = point.check().unwrap_err().to_string();
+        assert!(problem.contains("at random and in bursts: set "), "{problem}");
     }
 
     #[test]
