@@ -17,6 +17,7 @@ fn run(settings: &[&str]) -> Measured {
 
 #[test_case(&["path.duplicate=10%"]; "copies")]
 #[test_case(&["path.bursts=1%/4"]; "losses in bursts")]
+#[test_case(&["path.policer=5Mbit/64kB"]; "a policer")]
 fn a_transfer_comes_through(settings: &[&str]) {
     let (found, plain) = (run(settings), run(&[]));
     assert_eq!(found.bytes, 2_000_000);

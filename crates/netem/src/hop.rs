@@ -90,6 +90,8 @@ pub enum DropCause {
     Loss,
     /// An active queue manager chose it.
     Aqm,
+    /// It exceeded a policer's rate and burst.
+    Policed,
 }
 
 /// What a hop does to packets.
@@ -107,6 +109,8 @@ pub enum HopKind {
     Delay,
     /// A bottleneck with its queue.
     Rate,
+    /// Drops what exceeds a rate and a burst.
+    Police,
 }
 
 impl HopKind {
@@ -120,6 +124,7 @@ impl HopKind {
             Self::Duplicate => "duplicate",
             Self::Delay => "delay",
             Self::Rate => "rate",
+            Self::Police => "police",
         }
     }
 }

@@ -69,12 +69,14 @@ pub struct Drops {
     pub loss: u64,
     /// An active queue manager.
     pub aqm: u64,
+    /// A policer.
+    pub policed: u64,
 }
 
 impl Drops {
     /// Returns the packets dropped for any cause.
     pub const fn total(self) -> u64 {
-        self.tail + self.loss + self.aqm
+        self.tail + self.loss + self.aqm + self.policed
     }
 
     fn count(&mut self, cause: DropCause) {
@@ -82,6 +84,7 @@ impl Drops {
             DropCause::Tail => self.tail += 1,
             DropCause::Loss => self.loss += 1,
             DropCause::Aqm => self.aqm += 1,
+            DropCause::Policed => self.policed += 1,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One direction of a WAN path as plain data, and its hops.
 //!
 //! The order is part of the numbers' meaning: loss by position first, which counts every transmission; loss on entry, before the
-//! queue (a packet lost at random takes no room in the buffer and no time on the link) → rate and buffer → delay with jitter and
+//! queue (a packet lost at random takes no room in the buffer and no time on the link) → policer → rate and buffer → delay with jitter and
 //! reordering, after the bottleneck → duplication. Duplication comes last so that a copy costs the bottleneck nothing and arrives
 //! right after its original: this shows how an endpoint handles a copy, not a slower link.
 
@@ -12,6 +12,7 @@ use crate::hop::{Hop, Packet};
 use crate::loss::gilbert_elliott::Chain;
 use crate::loss::{Bernoulli, ByPosition, GilbertElliott, Mask, StreamLoss};
 use crate::path::Path;
+use crate::police::{Policer, PolicerSpec};
 use crate::queue::QueueSpec;
 use crate::queue::droptail::Buffer;
 use crate::rate::Bottleneck;
@@ -41,6 +42,8 @@ pub struct PathSpec {
     pub drops: Vec<StreamLoss>,
     /// Loss on entry, of any packet.
     pub loss: LossSpec,
+    /// What is dropped on entry, behind any loss, because it exceeds a rate.
+    pub policer: Option<PolicerSpec>,
     /// Reordering after the bottleneck.
     pub reorder: ReorderSpec,
     /// How often a packet is duplicated.
@@ -75,6 +78,7 @@ impl PathSpec {
             jitter: None,
             drops: Vec::new(),
             loss: LossSpec::None,
+            policer: None,
             reorder: ReorderSpec::None,
             duplicate: Ratio::ZERO,
             first_flight: Duration::ZERO,
@@ -95,6 +99,9 @@ impl PathSpec {
             LossSpec::Bernoulli(probability) => hops.push(Box::new(Bernoulli::new(*probability))),
             LossSpec::GilbertElliott(chain) => hops.push(Box::new(GilbertElliott::new(*chain))),
             LossSpec::Mask(indices) => hops.push(Box::new(Mask::new(indices.clone()))),
+        }
+        if let Some(policer) = self.policer {
+            hops.push(Box::new(Policer::new(policer)));
         }
         if let Some(rate) = self.rate {
             hops.push(match &self.trace {

@@ -345,6 +345,7 @@ const fn hop_label(kind: HopKind) -> trace::Hop {
         HopKind::Duplicate => trace::Hop::Duplicate,
         HopKind::Delay => trace::Hop::Delay,
         HopKind::Rate => trace::Hop::Rate,
+        HopKind::Police => trace::Hop::Police,
     }
 }
 
@@ -360,6 +361,7 @@ const fn cause_label(cause: DropCause) -> trace::DropCause {
         DropCause::Tail => trace::DropCause::Tail,
         DropCause::Loss => trace::DropCause::Loss,
         DropCause::Aqm => trace::DropCause::Aqm,
+        DropCause::Policed => trace::DropCause::Policed,
     }
 }
 

@@ -331,6 +331,8 @@ labels! {
         Rate = "rate",
         /// A first flight that waits.
         FirstFlight = "first_flight",
+        /// A policer.
+        Police = "police",
     }
 
     /// How a packet was reordered.
@@ -349,6 +351,8 @@ labels! {
         Loss = "loss",
         /// An active queue manager chose it.
         Aqm = "aqm",
+        /// It exceeded a policer's rate and burst.
+        Policed = "policed",
     }
 }
 

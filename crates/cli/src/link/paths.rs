@@ -11,7 +11,8 @@ use net::Way;
 use netem::{Buffer, PathSpec, QueueSpec};
 use profiles::units;
 
-const KEYS: [&str; 9] = ["rate", "delay", "buffer", "queue", "loss", "bursts", "jitter", "reorder", "duplicate"];
+const KEYS: [&str; 10] =
+    ["rate", "delay", "buffer", "queue", "loss", "bursts", "policer", "jitter", "reorder", "duplicate"];
 
 /// Minimum default buffer: a short path holds less than a packet between its ends.
 const BUFFER_LEAST: u64 = 64_000;
@@ -159,7 +160,7 @@ fn set(point: &mut Point, key: &str, text: &str) -> Result<(), Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netem::{Chain, Jitter, JitterKind, LossSpec, Pie, ReorderSpec, Signal};
+    use netem::{Chain, Jitter, JitterKind, LossSpec, Pie, PolicerSpec, ReorderSpec, Signal};
     use test_case::test_case;
 
     fn specs(ab: &str, ba: &str) -> [PathSpec; 2] {
@@ -268,6 +269,13 @@ mod tests {
         assert_eq!(loss("loss=3%,bursts=1%/4"), bursts);
         assert_eq!(loss("bursts=1%/4,loss=1%"), LossSpec::Bernoulli(one_percent));
         assert_eq!(loss("bursts=1%/4,loss=0"), LossSpec::None);
+    }
+
+    #[test]
+    fn a_policer_needs_no_bottleneck() {
+        let [spec, _] = specs("policer=20mbit/64kB", "");
+        let expected = PolicerSpec { rate: mbit(20).unwrap(), burst: 64_000 };
+        assert_eq!((spec.policer, spec.rate), (Some(expected), None));
     }
 
     #[test]

@@ -33,7 +33,7 @@ fn direction(report: &DirectionReport) -> Value {
         "delivered": path.delivered,
         "delivered_bytes": path.delivered_bytes,
         "duplicated": path.duplicated,
-        "dropped": {"tail": path.dropped.tail, "loss": path.dropped.loss, "aqm": path.dropped.aqm},
+        "dropped": {"tail": path.dropped.tail, "loss": path.dropped.loss, "aqm": path.dropped.aqm, "policed": path.dropped.policed},
         "marked": path.marked,
         "queue_bytes": report.backlog_bytes,
         "queue_bytes_max": path.max_backlog_bytes,
@@ -105,6 +105,9 @@ fn line_of(now: &DirectionReport, before: &DirectionReport, seconds: f64) -> Str
     );
     if drops.aqm + now.path.marked > 0 {
         line += &format!(", by the manager {}, marked {}", drops.aqm, now.path.marked);
+    }
+    if drops.policed > 0 {
+        line += &format!(", policed {}", drops.policed);
     }
     if now.unmodelled_drops() > 0 {
         line += &format!(", by the host {}", now.unmodelled_drops());

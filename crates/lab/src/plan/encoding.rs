@@ -5,7 +5,7 @@
 //! seeds.
 
 use crate::spec::{
-    BufferSize, Bursts, Company, Flow, Group, Life, ManagedQueue, Orders, Point, Queues, RateTrace, Reorder,
+    BufferSize, Bursts, Company, Flow, Group, Life, ManagedQueue, Orders, Point, Policer, Queues, RateTrace, Reorder,
     ReorderMode, Value, Whereabouts, Window,
 };
 use crate::spec::{Hosts, PauseSpec};
@@ -16,7 +16,8 @@ use trace::Digest;
 
 /// The network and the flow of a cell, key by key.
 pub(crate) fn network(point: &Point) -> String {
-    let Point { rate, trace, rtt, buffer, queue, jitter, loss, drops, reorder, queues, hosts, life, flow, company } = point;
+    let Point { rate, trace, rtt, buffer, queue, jitter, loss, drops, reorder, queues, hosts, life, flow, company } =
+        point;
     let mut text = format!(
         "path.rate={} path.rtt={} path.buffer={} path.jitter={} path.loss={}",
         bits(*rate),
@@ -60,13 +61,16 @@ pub(crate) fn network(point: &Point) -> String {
 
 /// What makes a path more than a pipe; every part with all its parameters.
 fn living(life: &Life) -> String {
-    let Life { duplicate, bursts } = life;
+    let Life { duplicate, bursts, policer } = life;
     let mut text = String::new();
     if !duplicate.is_zero() {
         text += &format!(" path.duplicate={}", percent(*duplicate));
     }
     if let Some(Bursts { loss, length, .. }) = bursts {
         text += &format!(" path.bursts={}/{}", percent(*loss), fraction(length.num, length.den));
+    }
+    if let Some(Policer { rate, burst }) = policer {
+        text += &format!(" path.policer={}/{}", bits(*rate), bytes(*burst));
     }
     text
 }
@@ -265,6 +269,7 @@ mod tests {
     #[test_case("host.offload", "on", "host.offload=on")]
     #[test_case("path.duplicate", "1%", "path.duplicate=1%")]
     #[test_case("path.bursts", "1/300/4", "path.bursts=1/300/4")]
+    #[test_case("path.policer", "20Mbit/64kB", "path.policer=20Mbit/64kB")]
     #[test_case("flow.bytes", "1460", "flow.bytes=1460B")]
     #[test_case("flow.bytes", "2MiB", "flow.bytes=2MiB")]
     #[test_case("flow.seconds", "10", "flow.seconds=10s")]

@@ -1,6 +1,6 @@
 //! The hosts of a run in the simulator: devices, pauses, and what pauses take from the ideal transfer.
 
-use crate::run::measured::ideal_time;
+use crate::run::ideal::ideal_time;
 use crate::spec::{PauseSpec, Point};
 use base::{Duration, Rng};
 use netem::Buffer;

@@ -1,5 +1,6 @@
 //! The results of a run. Its counters come from the list of metrics (`spec/metrics.rs`).
 
+use crate::run::ideal::ideal_time;
 use crate::run::shares::CompanyResult;
 use crate::spec::{Point, for_each_metric};
 use base::Duration;
@@ -175,14 +176,4 @@ impl Measured {
     pub(crate) fn of_twin(&self, _: &Point) -> Option<f64> {
         Some(self.twin_ns? as f64 / self.elapsed_ns as f64)
     }
-}
-
-/// Bytes of payload and of IP packet in which the ideal transfer is counted.
-const IDEAL_PAYLOAD: u64 = 1_460;
-const IDEAL_PACKET: u64 = 1_500;
-
-/// A round trip for the handshake, all packets back to back at the bottleneck's rate, and half a round trip.
-pub fn ideal_time(point: &Point, bytes: u64) -> Duration {
-    let packets = bytes.div_ceil(IDEAL_PAYLOAD);
-    point.rtt + point.rate.time_for(packets * IDEAL_PACKET) + point.rtt / 2
 }

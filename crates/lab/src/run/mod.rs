@@ -4,6 +4,7 @@ mod backend;
 mod company;
 mod execute;
 mod hosts;
+mod ideal;
 pub mod log;
 mod measured;
 mod mock;
@@ -17,8 +18,9 @@ pub mod stamp;
 
 pub use backend::{Backend, RunFailure};
 pub use execute::{Finished, execute};
+pub use ideal::ideal_time;
 pub use log::{LogError, RunLog};
-pub use measured::{Measured, Punctuality, ideal_time};
+pub use measured::{Measured, Punctuality};
 pub use mock::MockBackend;
 pub use network::{forward, paths};
 pub use shares::CompanyResult;

@@ -1,6 +1,6 @@
 //! A cell's network as hops: its path in the direction of the data, and the way back.
 
-use crate::spec::{Point, ReorderMode};
+use crate::spec::{Point, Policer, ReorderMode};
 use base::Duration;
 use netem::{Jitter, JitterKind, LossSpec, PathSpec, QueueSpec, ReorderSpec};
 
@@ -26,6 +26,7 @@ pub fn forward(point: &Point, delay: Duration) -> PathSpec {
             None if point.loss.is_zero() => LossSpec::None,
             None => LossSpec::Bernoulli(point.loss),
         },
+        policer: point.life.policer.map(Policer::spec),
         duplicate: point.life.duplicate,
         reorder: match reorder.mode {
             _ if let Some(queues) = point.queues => queues.spec(),

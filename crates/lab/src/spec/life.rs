@@ -1,6 +1,7 @@
-//! What makes a path more than a pipe: copies and bursts of losses.
+//! What makes a path more than a pipe: copies, bursts of losses, a policer.
 
 use crate::spec::bursts::Bursts;
+use crate::spec::policer::Policer;
 use crate::spec::refusal::Refusal;
 use base::Ratio;
 
@@ -11,11 +12,13 @@ pub struct Life {
     pub duplicate: Ratio,
     /// Losses in bursts, on entry.
     pub bursts: Option<Bursts>,
+    /// What is dropped before the bottleneck because it exceeds a rate.
+    pub policer: Option<Policer>,
 }
 
 impl Default for Life {
     fn default() -> Self {
-        Self { duplicate: Ratio::ZERO, bursts: None }
+        Self { duplicate: Ratio::ZERO, bursts: None, policer: None }
     }
 }
 

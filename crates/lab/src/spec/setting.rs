@@ -116,8 +116,8 @@ impl Point {
     pub fn is_drawn(&self) -> bool {
         let by_queue = self.queue.is_some_and(|queue| queue.spec.is_drawn());
         let on_the_way = !self.jitter.is_zero() || !self.loss.is_zero() || !self.reorder.probability.is_zero();
-        on_the_way || by_queue || self.drops.is_drawn() || self.hosts.is_drawn() || self.company.is_drawn()
-        on_the_way || by_queue || self.life.is_drawn() || self.drops.is_drawn() || self.company.is_drawn()
+        let elsewhere = self.life.is_drawn() || self.hosts.is_drawn() || self.company.is_drawn();
+        on_the_way || by_queue || self.drops.is_drawn() || elsewhere
     }
 
     /// Checks whether the settings fit together.

@@ -149,7 +149,7 @@ fn stats_count_packets_bytes_and_causes() {
         delivered: 3,
         delivered_bytes: 250,
         duplicated: 0,
-        dropped: Drops { tail: 1, loss: 1, aqm: 0 },
+        dropped: Drops { tail: 1, loss: 1, ..Drops::default() },
         marked: 0,
         max_backlog_bytes: 250,
     };

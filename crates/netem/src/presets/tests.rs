@@ -46,18 +46,24 @@ fn reorder() -> impl Strategy<Value = ReorderSpec> {
     prop_oneof![Just(ReorderSpec::None), late, early]
 }
 
+fn policer() -> impl Strategy<Value = Option<PolicerSpec>> {
+    let some =
+        (1_000_000u64..1_000_000_000, 0u64..40_000).prop_map(|(bps, burst)| PolicerSpec { rate: rate(bps), burst });
+    proptest::option::weighted(0.3, some)
+}
+
 prop_compose! {
     fn specs()(
         bps in proptest::option::of(1_000_000u64..1_000_000_000),
         (buffer, queue) in (buffer(), queue()),
         (follows_trace, gaps) in (proptest::bool::weighted(0.2), proptest::collection::vec(1u32..9, 1..5)),
         (delay, jitter) in (span(), any_jitter()),
-        loss in loss(),
+        (loss, policer) in (loss(), policer()),
         (reorder, duplicate) in (reorder(), ratio()),
     ) -> PathSpec {
         let (rate, text) = (bps.map(rate), gaps.iter().scan(0, |ms, gap| { *ms += gap; Some(format!("{ms}\n")) }));
         let trace = follows_trace.then(|| Arc::new(DeliveryTrace::parse(&text.collect::<String>()).expect("times increase")));
-        PathSpec { rate, trace, buffer, queue, delay, jitter, drops: Vec::new(), loss, reorder, duplicate, first_flight: Duration::ZERO }
+        PathSpec { rate, trace, buffer, queue, delay, jitter, drops: Vec::new(), loss, policer, reorder, duplicate, first_flight: Duration::ZERO }
     }
 }
 prop_compose! {

@@ -2,6 +2,7 @@
 
 use super::key::Key;
 use crate::spec::bursts::Bursts;
+use crate::spec::policer::Policer;
 use crate::spec::refusal::Refusal;
 use base::Ratio;
 use profiles::units;
@@ -18,6 +19,11 @@ pub(super) const KEYS: &[Key] = &[
         name: "path.bursts",
         set: |point, text| Bursts::parse(text).map(|bursts| point.life.bursts = bursts),
         show: |point| point.life.bursts.map(|bursts| bursts.to_string()),
+    },
+    Key {
+        name: "path.policer",
+        set: |point, text| Policer::parse(text).map(|policer| point.life.policer = policer),
+        show: |point| point.life.policer.map(|policer| policer.to_string()),
     },
 ];
 
