@@ -1,0 +1,167 @@
+//! Flows that are alike: `linux x2 start=0s..4s rtt=100ms`.
+
+use super::times::{span, time};
+use crate::spec::refusal::Refusal;
+use base::{Duration, Rate};
+use core::fmt;
+use profiles::units;
+use sim::Direction;
+
+/// Maximum number of flows of a run.
+pub(super) const MOST_FLOWS: u64 = 10_000;
+
+/// Flows that are alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Who sends and receives.
+    pub profile: GroupProfile,
+    /// How many; at least one.
+    pub count: u32,
+    /// When they start: each flow draws a time between the two, which may be equal.
+    pub start: (Duration, Duration),
+    /// Round-trip time that is theirs alone, beside the path's.
+    pub own_rtt: Duration,
+    /// Which way their data goes.
+    pub direction: Direction,
+    /// What each sends; `None` for as much as possible until the end of the window.
+    pub bytes: Option<u64>,
+    /// How fast each application writes, if not as fast as it can.
+    pub pace: Option<Rate>,
+}
+
+/// Whose TCP a group has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GroupProfile {
+    /// The arm's.
+    Arm,
+    /// A built-in profile's, whatever the arm.
+    Named(String),
+}
+
+impl Group {
+    /// A group of one flow, with the defaults of what is not written.
+    fn of(profile: GroupProfile) -> Self {
+        Self {
+            profile,
+            count: 1,
+            start: (Duration::ZERO, Duration::ZERO),
+            own_rtt: Duration::ZERO,
+            direction: Direction::Forward,
+            bytes: None,
+            pace: None,
+        }
+    }
+
+    /// Reads `linux x2 start=0s..4s rtt=100ms`.
+    pub(super) fn parse(text: &str) -> Result<Self, Refusal> {
+        let mut words = text.split_whitespace();
+        let profile = words.next().ok_or_else(|| Refusal::of_value("a group of flows is empty", EXAMPLE))?;
+        let mut group = Self::of(profile_of(profile)?);
+        for word in words {
+            match word.split_once('=') {
+                Some((key, value)) => group.set(key, value)?,
+                None if word.starts_with(['x', 'X']) => group.set("count", &word[1..])?,
+                None => return Err(Refusal::of_value(format!("`{word}` says nothing about flows"), EXAMPLE)),
+            }
+        }
+        Ok(group)
+    }
+
+    /// Sets one property, by the name that it has in a file.
+    pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), Refusal> {
+        match key {
+            "profile" => self.profile = profile_of(value)?,
+            "count" => {
+                let count = units::count(value)?;
+                let count = u32::try_from(count).ok().filter(|count| (1..=MOST_FLOWS).contains(&u64::from(*count)));
+                self.count = count.ok_or_else(|| {
+                    Refusal::of_value(format!("`{value}` is not a number of flows"), format!("write 1 to {MOST_FLOWS}"))
+                })?;
+            }
+            "start" => {
+                self.start = span(value).filter(|(from, until)| from <= until).ok_or_else(|| {
+                    Refusal::of_value(format!("`{value}` is not a start"), "write a time, `2s`, or two, `0s..4s`")
+                })?;
+            }
+            "rtt" => self.own_rtt = units::duration(value)?,
+            "direction" => {
+                self.direction = match value {
+                    "forward" => Direction::Forward,
+                    "back" => Direction::Back,
+                    _ => {
+                        let problem = format!("`{value}` is not a direction");
+                        return Err(Refusal::of_value(problem, "write `forward` or `back`"));
+                    }
+                }
+            }
+            "bytes" => self.bytes = Some(units::bytes(value)?).filter(|bytes| *bytes > 0),
+            "pace" => self.pace = Some(units::rate(value)?),
+            _ => {
+                let problem = format!("flows have no `{key}`");
+                return Err(Refusal::of_key(problem, format!("they have {}", GROUP_KEYS.join(", "))));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a group of flows may say.
+pub(crate) const GROUP_KEYS: [&str; 7] = ["profile", "count", "start", "rtt", "direction", "bytes", "pace"];
+
+impl Default for Group {
+    fn default() -> Self {
+        Self::of(GroupProfile::Arm)
+    }
+}
+
+const EXAMPLE: &str = "write for example `arm x2 start=0s..4s + linux rtt=100ms`";
+
+fn profile_of(name: &str) -> Result<GroupProfile, Refusal> {
+    if name == "arm" {
+        return Ok(GroupProfile::Arm);
+    }
+    match profiles::get(name) {
+        Ok(_) => Ok(GroupProfile::Named(name.to_owned())),
+        Err(unknown) => Err(Refusal::of_value(format!("no profile `{name}` for flows"), unknown.remedy)),
+    }
+}
+
+impl GroupProfile {
+    /// The profile's name, unless it is the arm's.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Arm => None,
+            Self::Named(name) => Some(name),
+        }
+    }
+}
+
+impl fmt::Display for GroupProfile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name().unwrap_or("arm"))
+    }
+}
+
+impl fmt::Display for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} x{}", self.profile, self.count)?;
+        match self.start {
+            (Duration::ZERO, Duration::ZERO) => {}
+            (from, until) if from == until => write!(f, " start={from}")?,
+            (from, until) => write!(f, " start={}..{until}", time(from))?,
+        }
+        if !self.own_rtt.is_zero() {
+            write!(f, " rtt={}", self.own_rtt)?;
+        }
+        if self.direction == Direction::Back {
+            f.write_str(" direction=back")?;
+        }
+        if let Some(bytes) = self.bytes {
+            write!(f, " bytes={}", units::show_bytes(bytes))?;
+        }
+        if let Some(pace) = self.pace {
+            write!(f, " pace={pace}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! Several flows on one path, as experiments write them: `arm x2 start=0s..4s + linux rtt=100ms`.
+//!
+//! The flows of a group are alike. Those of the profile `arm` are the ones that the arms compare; other groups have a profile of their own,
+//! the same for every arm.
+
+mod group;
+mod times;
+mod window;
+
+pub(crate) use group::GROUP_KEYS;
+pub use group::{Group, GroupProfile};
+pub use window::{Orders, Window};
+
+use crate::spec::refusal::Refusal;
+use base::Duration;
+use group::MOST_FLOWS;
+use profiles::Profile;
+use sim::Direction;
+
+/// The flows of a run that has several; none of them for a run of one flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Company {
+    /// The groups, in their order of arrival unless their starts say otherwise.
+    pub groups: Vec<Group>,
+    /// The time in which shares are measured, common to all flows.
+    pub window: Window,
+    /// In which orders the flows start.
+    pub orders: Orders,
+}
+
+impl Default for Company {
+    fn default() -> Self {
+        let window = Window { from: Duration::from_secs(60), until: Duration::from_secs(180) };
+        Self { groups: Vec::new(), window, orders: Orders::Given }
+    }
+}
+
+impl Company {
+    /// Returns whether the run has one flow, which this does not describe.
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// Returns whether starts are drawn.
+    pub fn is_drawn(&self) -> bool {
+        self.groups.iter().any(|group| group.start.0 != group.start.1)
+    }
+
+    /// Returns the profiles of flows that are not the arm's, each once.
+    pub fn others(&self) -> Vec<&'static Profile> {
+        let mut names: Vec<&str> = self.groups.iter().filter_map(|group| group.profile.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.into_iter().filter_map(|name| profiles::get(name).ok()).collect()
+    }
+
+    /// Reads the groups; `none` and no text are none.
+    pub(crate) fn parse_groups(text: &str) -> Result<Vec<Group>, Refusal> {
+        let text = text.trim();
+        if text.is_empty() || text.eq_ignore_ascii_case("none") {
+            return Ok(Vec::new());
+        }
+        text.split(" + ").map(Group::parse).collect()
+    }
+
+    /// Shows what [`Self::parse_groups`] reads.
+    pub(crate) fn show_groups(&self) -> String {
+        self.groups.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + ")
+    }
+
+    /// Refuses what does not go together.
+    pub(crate) fn check(&self) -> Result<(), Refusal> {
+        let (groups, window) = (&self.groups, self.window);
+        if groups.is_empty() {
+            return Ok(());
+        }
+        let flows: u64 = groups.iter().map(|group| u64::from(group.count)).sum();
+        if flows > MOST_FLOWS {
+            let problem = format!("{flows} flows are too many for a run");
+            return Err(Refusal::of_value(problem, format!("use {MOST_FLOWS} at most")));
+        }
+        let is_arm = |group: &&Group| group.profile == GroupProfile::Arm && group.direction == Direction::Forward;
+        if !groups.iter().any(|group| is_arm(&group)) {
+            return Err(Refusal::of_value(
+                "no group of flows is the arm's",
+                "give one the profile `arm`, and the path's direction",
+            ));
+        }
+        if let Some(late) = groups.iter().find(|group| group.start.1 >= window.until) {
+            let problem = format!("flows of `{late}` may start after the end of the window, {}", window.until);
+            return Err(Refusal::of_value(problem, "let them start earlier, or set `flow.window`"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use test_case::test_case;
+
+    fn company(text: &str) -> Result<Company, Refusal> {
+        Ok(Company { groups: Company::parse_groups(text)?, ..Company::default() })
+    }
+
+    #[test_case("arm", "arm x1"; "one")]
+    #[test_case("arm X2 start=0s..4000ms + linux rtt=0.1s", "arm x2 start=0s..4s + linux x1 rtt=100ms"; "two groups")]
+    #[test_case("arm start=2s + linux x3 direction=back bytes=1000kB pace=5Mbit", "arm x1 start=2s + linux x3 direction=back bytes=1MB pace=5Mbit"; "everything")]
+    fn groups_are_shown_in_canonical_form_and_read_back(text: &str, canonical: &str) {
+        let read = company(text).unwrap();
+        assert_eq!(read.show_groups(), canonical);
+        assert_eq!(company(canonical), Ok(read.clone()));
+        assert_eq!(read.check(), Ok(()));
+    }
+
+    #[test_case("armada", "no profile `armada`"; "no such profile")]
+    #[test_case("arm x0", "not a number of flows"; "no flow")]
+    #[test_case("arm x2.5", "2.5"; "half a flow")]
+    #[test_case("arm start=4s..2s", "not a start"; "backwards")]
+    #[test_case("arm direction=up", "not a direction"; "direction")]
+    #[test_case("arm speed=3", "flows have no `speed`"; "no such key")]
+    #[test_case("arm twice", "says nothing"; "a word")]
+    #[test_case("arm +  + linux", "is empty"; "an empty group")]
+    fn wrong_groups_are_refused(text: &str, problem: &str) {
+        let refusal = company(text).unwrap_err();
+        assert!(refusal.problem.contains(problem) && !refusal.remedy.is_empty(), "{refusal}");
+    }
+
+    #[test_case("linux x2", "no group"; "without an arm")]
+    #[test_case("arm direction=back", "no group"; "the arm goes back")]
+    #[test_case("arm start=180s", "after the end"; "too late")]
+    #[test_case("arm x6000 + linux x6000", "too many"; "too many")]
+    fn what_does_not_go_together_is_refused(text: &str, problem: &str) {
+        let refusal = company(text).unwrap().check().unwrap_err();
+        assert!(refusal.problem.contains(problem), "{refusal}");
+    }
+}
