@@ -81,3 +81,26 @@ fn several_flows_replace_a_sweep_of_one_flow_s_size() {
     let rows = rows("wan", &["flow.company=arm x2", "path.rtt=25ms", "flow.window=0s..1s"], &["linux"], 1);
     assert_eq!(rows.len(), 1);
 }
+
+#[test]
+fn short_flows_arrive_and_are_the_same_for_each_arm() {
+    let set =
+        [&SHORT[..], &["flow.orders=given", "flow.company=arm arrivals=20/s sizes=pareto:2kB..200kB:1.2"]].concat();
+    let found = rows("fairness", &set, &["linux", "longhaul"], 2);
+    // 20 a second of 7.5 kB in the mean are 1.2 Mbit/s.
+    let goodput: Vec<f64> = found.iter().map(|row| row.goodput_mbps.median.unwrap()).collect();
+    assert!(
+        goodput.iter().all(|mbps| (0.8..1.7).contains(mbps)) && (goodput[0] - goodput[1]).abs() < 0.05,
+        "{goodput:?}"
+    );
+    assert_eq!(found, rows("fairness", &set, &["linux", "longhaul"], 2));
+}
+
+#[test]
+fn a_flow_stops_and_leaves_the_path_to_others() {
+    let stop = ["flow.window=20s..30s", "flow.orders=given", "flow.company=arm stop=5s + linux"];
+    let set = [&SHORT[..], &stop].concat();
+    let metrics = &rows("fairness", &set, &["linux"], 1)[0].metrics;
+    // What waits in its send buffer is sent after that.
+    assert!(metrics.share_pct.unwrap() < 1.0 && metrics.early_share_pct.unwrap() > 20.0, "{metrics:?}");
+}

@@ -14,6 +14,7 @@ mod apps;
 mod budget;
 mod checker;
 mod device;
+mod draw;
 mod node;
 mod outcome;
 mod packet;
@@ -28,6 +29,7 @@ mod world;
 
 pub use budget::{BudgetSpec, Resource};
 pub use device::{Device, Merging};
+pub use draw::{Sizes, gap};
 pub use node::CONN_IDS_PER_NODE;
 pub use outcome::{Cause, EndOutcome, Failure, FlowOutcome, Outcome, Side};
 pub use packet::{PacketPool, Parcel, SimPacket, StoredPayload};

@@ -85,6 +85,8 @@ pub struct FlowSpec {
     pub own_rtt: Duration,
     /// When the first SYN leaves, counted from the start of the run.
     pub start: Duration,
+    /// When the sending application stops and closes, whatever it has sent, counted from the start of the run.
+    pub stop: Option<Duration>,
     /// How fast the sending application writes.
     pub writer: AppPace,
     /// How fast the receiving application reads.
@@ -103,6 +105,7 @@ impl FlowSpec {
             direction: Direction::Forward,
             own_rtt: Duration::ZERO,
             start: Duration::ZERO,
+            stop: None,
             writer: AppPace::Unlimited,
             reader: AppPace::Unlimited,
             carriage: Carriage::Described,

@@ -80,6 +80,20 @@ fn a_run_ends_at_its_time_and_what_was_read_stands_in_its_bin() {
 }
 
 #[test]
+fn a_flow_stops_at_its_time_and_closes() {
+    let mut two = scenario(1, vec![flow(Workload::For(Duration::from_secs(60))); 2]);
+    (two.flows[0].start, two.flows[0].stop) = (Duration::from_secs(1), Some(Duration::from_secs(4)));
+    two.flows[1].workload = Workload::Bytes(30_000_000);
+    two.flows[1].stop = Some(Duration::from_secs(6));
+    let outcome = finish(&two);
+    assert!(outcome.flows.iter().all(longhaul_sim::FlowOutcome::is_complete), "{outcome:?}");
+    let [first, second] = [0, 1].map(|flow| outcome.flows[flow].last_read.unwrap());
+    // What was written before the end has to arrive, too: the send buffer holds several seconds of a slow share.
+    assert!(first >= base::Instant::from_nanos(4_000_000_000) && second >= base::Instant::from_nanos(6_000_000_000));
+    assert!(outcome.flows[1].bytes_written < 30_000_000);
+}
+
+#[test]
 fn every_drop_is_of_some_flow() {
     let outcome = finish(&scenario(3, vec![flow(Workload::Bytes(3_000_000)); 3]));
     let by_flow: Vec<u64> = outcome.flows.iter().map(|flow| flow.dropped).collect();

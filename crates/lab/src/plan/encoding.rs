@@ -5,13 +5,13 @@
 //! seeds.
 
 use crate::spec::{
-    BufferSize, Bursts, Company, Flow, Group, Life, ManagedQueue, Orders, Point, Policer, Queues, RateTrace, Reorder,
-    ReorderMode, Value, Whereabouts, Window,
+    Arrivals, BufferSize, Bursts, Company, Flow, Group, Life, ManagedQueue, Orders, Point, Policer, Queues, RateTrace,
+    Reorder, ReorderMode, Value, Whereabouts, Window,
 };
 use crate::spec::{Hosts, PauseSpec};
 use base::{Duration, Rate, Ratio};
 use netem::{QueueSpec, Signal};
-use sim::Direction;
+use sim::{Direction, Sizes};
 use trace::Digest;
 
 /// The network and the flow of a cell, key by key.
@@ -79,14 +79,25 @@ fn living(life: &Life) -> String {
 fn several(company: &Company) -> String {
     let Company { groups, window: Window { from, until }, orders } = company;
     let groups = groups.iter().map(|group| {
-        let Group { profile, count, start, own_rtt, direction, bytes: size, pace } = group;
+        let Group { profile, count, start, own_rtt, direction, bytes: size, pace, stop, arrivals, sizes } = group;
         let profile = profile.name().unwrap_or("arm");
         let direction = match direction {
             Direction::Forward => "forward",
             Direction::Back => "back",
         };
+        // Younger than the first results: each appears where it is used.
+        let mut more = String::new();
+        if let Some(stop) = stop {
+            more += &format!("/stop={}", span(*stop));
+        }
+        if let Some(Arrivals { per_gigasecond }) = arrivals {
+            more += &format!("/arrivals={per_gigasecond}");
+        }
+        if let Some(sizes) = sizes {
+            more += &format!("/sizes={}", drawn(*sizes));
+        }
         format!(
-            " flow.group={profile}x{count}/{}..{}/{}/{direction}/{}/{}",
+            " flow.group={profile}x{count}/{}..{}/{}/{direction}/{}/{}{more}",
             span(start.0),
             span(start.1),
             span(*own_rtt),
@@ -99,6 +110,14 @@ fn several(company: &Company) -> String {
         Orders::Both => "both",
     };
     format!("{} flow.window={}..{} flow.orders={orders}", groups.collect::<String>(), span(*from), span(*until))
+}
+
+fn drawn(sizes: Sizes) -> String {
+    match sizes {
+        Sizes::One(size) => format!("{size}"),
+        Sizes::Uniform { from, to } => format!("{from}..{to}"),
+        Sizes::Pareto { from, to, shape_milli } => format!("{from}..{to}^{shape_milli}"),
+    }
 }
 
 /// Every parameter is written, so that another default does not give two queues one text.
@@ -273,6 +292,11 @@ mod tests {
     #[test_case("flow.bytes", "1460", "flow.bytes=1460B")]
     #[test_case("flow.bytes", "2MiB", "flow.bytes=2MiB")]
     #[test_case("flow.seconds", "10", "flow.seconds=10s")]
+    #[test_case(
+        "flow.company",
+        "arm stop=9s arrivals=2.5/s sizes=pareto:12kB..10MB:1.2",
+        "flow.group=armx1/0ns..0ns/0ns/forward/all/free/stop=9s/arrivals=2500000000/sizes=12000..10000000^1200"
+    )]
     fn every_setting_has_its_text(key: &str, value: &str, text: &str) {
         let mut point = Point::default();
         Key::find(key).unwrap().set(&mut point, value).unwrap();

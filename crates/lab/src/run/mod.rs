@@ -3,6 +3,7 @@
 mod backend;
 mod company;
 mod execute;
+mod flows;
 mod hosts;
 mod ideal;
 pub mod log;

@@ -45,6 +45,7 @@ impl Sender {
             Workload::Bytes(bytes) => (bytes, Instant::MAX),
             Workload::For(span) => (u64::MAX, start + span),
         };
+        let stop_at = flow.stop.map_or(stop_at, |stop| stop_at.min(Instant::ZERO + stop));
         Self {
             end: End::default(),
             config: flow.client.clone(),

@@ -1,11 +1,13 @@
 //! Flows that are alike: `linux x2 start=0s..4s rtt=100ms`.
 
+use super::arrivals::Arrivals;
+use super::sizes;
 use super::times::{span, time};
 use crate::spec::refusal::Refusal;
 use base::{Duration, Rate};
 use core::fmt;
 use profiles::units;
-use sim::Direction;
+use sim::{Direction, Sizes};
 
 /// Maximum number of flows of a run.
 pub(super) const MOST_FLOWS: u64 = 10_000;
@@ -27,6 +29,12 @@ pub struct Group {
     pub bytes: Option<u64>,
     /// How fast each application writes, if not as fast as it can.
     pub pace: Option<Rate>,
+    /// When they stop and close, counted from the start of the run; `None` for the end of the window.
+    pub stop: Option<Duration>,
+    /// How often a flow arrives, if there is not one but a process of them.
+    pub arrivals: Option<Arrivals>,
+    /// How large transfers are that the application draws.
+    pub sizes: Option<Sizes>,
 }
 
 /// Whose TCP a group has.
@@ -49,6 +57,9 @@ impl Group {
             direction: Direction::Forward,
             bytes: None,
             pace: None,
+            stop: None,
+            arrivals: None,
+            sizes: None,
         }
     }
 
@@ -96,6 +107,9 @@ impl Group {
             }
             "bytes" => self.bytes = Some(units::bytes(value)?).filter(|bytes| *bytes > 0),
             "pace" => self.pace = Some(units::rate(value)?),
+            "stop" => self.stop = Some(units::duration(value)?),
+            "arrivals" => self.arrivals = Some(Arrivals::parse(value)?),
+            "sizes" => self.sizes = Some(sizes::parse(value)?),
             _ => {
                 let problem = format!("flows have no `{key}`");
                 return Err(Refusal::of_key(problem, format!("they have {}", GROUP_KEYS.join(", "))));
@@ -106,7 +120,8 @@ impl Group {
 }
 
 /// What a group of flows may say.
-pub(crate) const GROUP_KEYS: [&str; 7] = ["profile", "count", "start", "rtt", "direction", "bytes", "pace"];
+pub(crate) const GROUP_KEYS: [&str; 10] =
+    ["profile", "count", "start", "rtt", "direction", "bytes", "pace", "stop", "arrivals", "sizes"];
 
 impl Default for Group {
     fn default() -> Self {
@@ -161,6 +176,15 @@ impl fmt::Display for Group {
         }
         if let Some(pace) = self.pace {
             write!(f, " pace={pace}")?;
+        }
+        if let Some(stop) = self.stop {
+            write!(f, " stop={stop}")?;
+        }
+        if let Some(arrivals) = self.arrivals {
+            write!(f, " arrivals={arrivals}")?;
+        }
+        if let Some(sizes) = self.sizes {
+            write!(f, " sizes={}", sizes::show(sizes))?;
         }
         Ok(())
     }

@@ -3,13 +3,18 @@
 //! The flows of a group are alike. Those of the profile `arm` are the ones that the arms compare; other groups have a profile of their own,
 //! the same for every arm.
 
+mod arrivals;
 mod group;
+mod sizes;
 mod times;
 mod window;
+mod work;
 
+pub use arrivals::Arrivals;
 pub(crate) use group::GROUP_KEYS;
 pub use group::{Group, GroupProfile};
 pub use window::{Orders, Window};
+pub(crate) use work::Work;
 
 use crate::spec::refusal::Refusal;
 use base::Duration;
@@ -41,9 +46,10 @@ impl Company {
         self.groups.is_empty()
     }
 
-    /// Returns whether starts are drawn.
+    /// Returns whether starts, or what applications do, are drawn.
     pub fn is_drawn(&self) -> bool {
-        self.groups.iter().any(|group| group.start.0 != group.start.1)
+        let works = |group: &Group| Work::of(group).is_ok_and(Work::is_drawn);
+        self.groups.iter().any(|group| group.start.0 != group.start.1 || works(group))
     }
 
     /// Returns the profiles of flows that are not the arm's, each once.
@@ -74,10 +80,16 @@ impl Company {
         if groups.is_empty() {
             return Ok(());
         }
-        let flows: u64 = groups.iter().map(|group| u64::from(group.count)).sum();
+        let mut flows = 0_u64;
+        for group in groups {
+            let (work, stop) = (Work::of(group)?, group.stop.unwrap_or(window.until).min(window.until));
+            let each = work.flows_in(stop.saturating_sub(group.start.0));
+            flows = flows.saturating_add(each.saturating_mul(group.count.into()));
+        }
         if flows > MOST_FLOWS {
             let problem = format!("{flows} flows are too many for a run");
-            return Err(Refusal::of_value(problem, format!("use {MOST_FLOWS} at most")));
+            let remedy = format!("use {MOST_FLOWS} at most: fewer, or arrivals that are rarer or stop earlier");
+            return Err(Refusal::of_value(problem, remedy));
         }
         let is_arm = |group: &&Group| group.profile == GroupProfile::Arm && group.direction == Direction::Forward;
         if !groups.iter().any(|group| is_arm(&group)) {
@@ -89,6 +101,13 @@ impl Company {
         if let Some(late) = groups.iter().find(|group| group.start.1 >= window.until) {
             let problem = format!("flows of `{late}` may start after the end of the window, {}", window.until);
             return Err(Refusal::of_value(problem, "let them start earlier, or set `flow.window`"));
+        }
+        // With both orders of arrival, each may start when another one does.
+        let latest = groups.iter().map(|group| group.start.1).max().unwrap_or_default();
+        let latest_of = |group: &Group| if self.orders == Orders::Both { latest } else { group.start.1 };
+        if let Some(over) = groups.iter().find(|group| group.stop.is_some_and(|stop| stop <= latest_of(group))) {
+            let problem = format!("flows of `{over}` may stop before they start");
+            return Err(Refusal::of_value(problem, "let them stop later, or start earlier"));
         }
         Ok(())
     }
@@ -106,6 +125,7 @@ mod tests {
     #[test_case("arm", "arm x1"; "one")]
     #[test_case("arm X2 start=0s..4000ms + linux rtt=0.1s", "arm x2 start=0s..4s + linux x1 rtt=100ms"; "two groups")]
     #[test_case("arm start=2s + linux x3 direction=back bytes=1000kB pace=5Mbit", "arm x1 start=2s + linux x3 direction=back bytes=1MB pace=5Mbit"; "everything")]
+    #[test_case("arm stop=30000ms + linux arrivals=2.50/s sizes=10kB..1000kB", "arm x1 stop=30s + linux x1 arrivals=2.5/s sizes=10kB..1MB"; "arrivals")]
     fn groups_are_shown_in_canonical_form_and_read_back(text: &str, canonical: &str) {
         let read = company(text).unwrap();
         assert_eq!(read.show_groups(), canonical);
@@ -120,6 +140,9 @@ mod tests {
     #[test_case("arm direction=up", "not a direction"; "direction")]
     #[test_case("arm speed=3", "flows have no `speed`"; "no such key")]
     #[test_case("arm twice", "says nothing"; "a word")]
+    #[test_case("arm stop=soon", "not a valid duration"; "no time to stop")]
+    #[test_case("arm arrivals=ten", "not a number of arrivals"; "arrivals in words")]
+    #[test_case("arm sizes=large", "are not sizes"; "sizes in words")]
     #[test_case("arm +  + linux", "is empty"; "an empty group")]
     fn wrong_groups_are_refused(text: &str, problem: &str) {
         let refusal = company(text).unwrap_err();
@@ -130,6 +153,11 @@ mod tests {
     #[test_case("arm direction=back", "no group"; "the arm goes back")]
     #[test_case("arm start=180s", "after the end"; "too late")]
     #[test_case("arm x6000 + linux x6000", "too many"; "too many")]
+    #[test_case("arm arrivals=60/s sizes=1kB", "too many"; "too many arrivals")]
+    #[test_case("arm start=0s..4s stop=4s", "stop before they start"; "nothing between start and stop")]
+    #[test_case("arm arrivals=1/s", "need sizes"; "arrivals of nothing")]
+    #[test_case("arm sizes=1kB", "draws them"; "sizes of nothing")]
+    #[test_case("arm arrivals=1/s sizes=1kB bytes=1kB", "have sizes"; "sizes twice")]
     fn what_does_not_go_together_is_refused(text: &str, problem: &str) {
         let refusal = company(text).unwrap().check().unwrap_err();
         assert!(refusal.problem.contains(problem), "{refusal}");
