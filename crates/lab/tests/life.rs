@@ -18,6 +18,13 @@ fn run(settings: &[&str]) -> Measured {
 #[test_case(&["path.duplicate=10%"]; "copies")]
 #[test_case(&["path.bursts=1%/4"]; "losses in bursts")]
 #[test_case(&["path.policer=5Mbit/64kB"]; "a policer")]
+#[test_case(&["path.release=1ms..5ms"]; "release in groups")]
+#[test_case(&["path.back.rate=100kbit"]; "a slow way back")]
+#[test_case(&["path.back.rate=100kbit", "path.back.buffer=10pkt"]; "a slow way back with a short buffer")]
+#[test_case(&["path.back.loss=10%"]; "lost ACKs")]
+#[test_case(&["path.back.release=5ms"]; "ACKs in groups")]
+#[test_case(&["path.back.thin=5ms"]; "fewer ACKs")]
+#[test_case(&["path.back.thin=5ms", "path.back.rate=100kbit", "path.bursts=1%/4", "path.release=2ms"]; "all at once")]
 fn a_transfer_comes_through(settings: &[&str]) {
     let (found, plain) = (run(settings), run(&[]));
     assert_eq!(found.bytes, 2_000_000);

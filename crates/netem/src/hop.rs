@@ -1,5 +1,6 @@
 //! The hop seam: what one stage of a one-way path guarantees to the path that composes it (`path.rs`).
 
+use crate::ack;
 use crate::ip::{self, Ecn};
 use base::{Instant, Rng};
 use core::fmt::Debug;
@@ -27,6 +28,14 @@ pub trait Packet: Debug + Sized {
     fn stream(&self) -> Option<Range<u64>> {
         None
     }
+    /// Returns whether a later packet could make this one needless, for which it may wait a while: it is a pure ACK.
+    fn may_wait(&self) -> bool {
+        false
+    }
+    /// Returns whether this packet makes `older`, of the same flow, needless: an ACK that says all that the older one says.
+    fn supersedes(&self, _older: &Self) -> bool {
+        false
+    }
 }
 
 /// An IP packet as its bytes.
@@ -45,6 +54,12 @@ impl Packet for Vec<u8> {
     }
     fn duplicate(&self) -> Self {
         self.clone()
+    }
+    fn may_wait(&self) -> bool {
+        ack::is_pure(self)
+    }
+    fn supersedes(&self, older: &Self) -> bool {
+        ack::supersedes(self, older)
     }
 }
 
@@ -92,6 +107,8 @@ pub enum DropCause {
     Aqm,
     /// It exceeded a policer's rate and burst.
     Policed,
+    /// A newer ACK took its place: nothing was lost.
+    Thinned,
 }
 
 /// What a hop does to packets.
@@ -111,6 +128,10 @@ pub enum HopKind {
     Rate,
     /// Drops what exceeds a rate and a burst.
     Police,
+    /// Drops ACKs that newer ones make needless.
+    Thin,
+    /// Lets packets leave in groups.
+    Release,
 }
 
 impl HopKind {
@@ -125,6 +146,8 @@ impl HopKind {
             Self::Delay => "delay",
             Self::Rate => "rate",
             Self::Police => "police",
+            Self::Thin => "thin",
+            Self::Release => "release",
         }
     }
 }

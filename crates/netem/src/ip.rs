@@ -86,6 +86,16 @@ pub fn flow(packet: &[u8]) -> u64 {
     words.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
+/// Returns the TCP segment of an IP packet, as long as the packet says; `None` for anything else, fragments among it.
+pub(crate) fn tcp(packet: &[u8]) -> Option<&[u8]> {
+    const TCP: u8 = 6;
+    let ((_, protocol, start), end) = match shift(packet)? {
+        0 => (ipv4(packet), usize::from(u16::from_be_bytes([packet[2], packet[3]]))),
+        _ => (ipv6(packet), IPV6_HEADER + usize::from(u16::from_be_bytes([packet[4], packet[5]]))),
+    };
+    packet.get(start.filter(|_| protocol == TCP)?..end)
+}
+
 /// Where the addresses are, the transport protocol, and where its header begins; `None` in a fragment.
 type Place = (Range<usize>, u8, Option<usize>);
 

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
 
+pub mod ack;
 pub mod delay;
 pub mod duplicate;
 pub mod first_flight;
@@ -16,7 +17,9 @@ pub mod police;
 pub mod presets;
 pub mod queue;
 pub mod rate;
+pub mod release;
 pub mod reorder;
+pub mod thin;
 
 #[cfg(test)]
 mod testing;
@@ -37,4 +40,6 @@ pub use rate::Bottleneck;
 pub use rate::delivery_trace::{DeliveryTrace, TraceError, TraceLink};
 pub use rate::managed::ManagedBottleneck;
 pub use rate::serialiser::{Serialiser, Service};
+pub use release::{Release, ReleaseSpec};
 pub use reorder::ReorderSpec;
+pub use thin::Thin;

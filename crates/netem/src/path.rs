@@ -71,10 +71,12 @@ pub struct Drops {
     pub aqm: u64,
     /// A policer.
     pub policed: u64,
+    /// A newer ACK that took their place: nothing was lost.
+    pub thinned: u64,
 }
 
 impl Drops {
-    /// Returns the packets dropped for any cause.
+    /// Returns the packets dropped for any cause that loses something.
     pub const fn total(self) -> u64 {
         self.tail + self.loss + self.aqm + self.policed
     }
@@ -85,6 +87,7 @@ impl Drops {
             DropCause::Loss => self.loss += 1,
             DropCause::Aqm => self.aqm += 1,
             DropCause::Policed => self.policed += 1,
+            DropCause::Thinned => self.thinned += 1,
         }
     }
 }
@@ -175,7 +178,7 @@ impl<P: Packet> Path<P> {
 
     /// Returns the number of packets inside, wherever they wait.
     pub fn in_flight(&self) -> usize {
-        let gone = self.stats.delivered + self.stats.dropped.total();
+        let gone = self.stats.delivered + self.stats.dropped.total() + self.stats.dropped.thinned;
         (self.stats.offered + self.stats.duplicated - gone) as usize
     }
 

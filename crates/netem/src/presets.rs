@@ -1,7 +1,7 @@
 //! One direction of a WAN path as plain data, and its hops.
 //!
 //! The order is part of the numbers' meaning: loss by position first, which counts every transmission; loss on entry, before the
-//! queue (a packet lost at random takes no room in the buffer and no time on the link) → policer → rate and buffer → delay with jitter and
+//! queue (a packet lost at random takes no room in the buffer and no time on the link) → policer → thinning of ACKs → rate and buffer → release in groups → delay with jitter and
 //! reordering, after the bottleneck → duplication. Duplication comes last so that a copy costs the bottleneck nothing and arrives
 //! right after its original: this shows how an endpoint handles a copy, not a slower link.
 
@@ -19,7 +19,9 @@ use crate::rate::Bottleneck;
 use crate::rate::delivery_trace::{DeliveryTrace, TraceLink};
 use crate::rate::managed::ManagedBottleneck;
 use crate::rate::serialiser::{Serialiser, Service};
+use crate::release::{Release, ReleaseSpec};
 use crate::reorder::ReorderSpec;
+use crate::thin::Thin;
 use base::{Duration, Rate, Ratio, Rng};
 use std::sync::Arc;
 
@@ -44,6 +46,10 @@ pub struct PathSpec {
     pub loss: LossSpec,
     /// What is dropped on entry, behind any loss, because it exceeds a rate.
     pub policer: Option<PolicerSpec>,
+    /// How long a pure ACK waits before the bottleneck for a newer one that takes its place.
+    pub thin: Option<Duration>,
+    /// Gaps between releases behind the bottleneck.
+    pub release: Option<ReleaseSpec>,
     /// Reordering after the bottleneck.
     pub reorder: ReorderSpec,
     /// How often a packet is duplicated.
@@ -79,6 +85,8 @@ impl PathSpec {
             drops: Vec::new(),
             loss: LossSpec::None,
             policer: None,
+            thin: None,
+            release: None,
             reorder: ReorderSpec::None,
             duplicate: Ratio::ZERO,
             first_flight: Duration::ZERO,
@@ -103,11 +111,17 @@ impl PathSpec {
         if let Some(policer) = self.policer {
             hops.push(Box::new(Policer::new(policer)));
         }
+        if let Some(wait) = self.thin {
+            hops.push(Box::new(Thin::new(wait)));
+        }
         if let Some(rate) = self.rate {
             hops.push(match &self.trace {
                 Some(trace) => self.bottleneck(TraceLink::new(trace.clone()), rng),
                 None => self.bottleneck(Serialiser::new(rate), rng),
             });
+        }
+        if let Some(release) = self.release {
+            hops.push(Box::new(Release::new(release)));
         }
         hops.push(Box::new(Delay::new(self.delay, self.jitter, self.reorder)));
         if !self.duplicate.is_zero() {

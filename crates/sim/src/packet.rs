@@ -198,6 +198,14 @@ impl Packet for Parcel {
         self.clone()
     }
 
+    fn may_wait(&self) -> bool {
+        self.payload_len() == 0 && netem::ack::is_pure(self.header())
+    }
+
+    fn supersedes(&self, older: &Self) -> bool {
+        self.may_wait() && older.payload_len() == 0 && netem::ack::supersedes(self.header(), older.header())
+    }
+
     /// Returns the position in the stream; moved bytes do not reveal it.
     fn stream(&self) -> Option<Range<u64>> {
         match self.payload {

@@ -327,7 +327,9 @@ fn flow_outcome(topology: &Topology, flow: usize, dropped: u64) -> FlowOutcome {
 /// Counts a lost packet, and returns it to the pool, at once or after the observer has seen it.
 #[inline]
 fn discard<O: Observer>(pool: &mut PacketPool, lost: &mut Vec<Lost>, dropped: &mut [u64], packet: Lost) {
-    dropped[flow_of(&packet.packet, FIRST_PORT)] += 1;
+    if packet.cause != DropCause::Thinned {
+        dropped[flow_of(&packet.packet, FIRST_PORT)] += 1;
+    }
     if O::ENABLED {
         lost.push(packet);
     } else {
@@ -346,6 +348,8 @@ const fn hop_label(kind: HopKind) -> trace::Hop {
         HopKind::Delay => trace::Hop::Delay,
         HopKind::Rate => trace::Hop::Rate,
         HopKind::Police => trace::Hop::Police,
+        HopKind::Thin => trace::Hop::Thin,
+        HopKind::Release => trace::Hop::Release,
     }
 }
 
@@ -362,6 +366,7 @@ const fn cause_label(cause: DropCause) -> trace::DropCause {
         DropCause::Loss => trace::DropCause::Loss,
         DropCause::Aqm => trace::DropCause::Aqm,
         DropCause::Policed => trace::DropCause::Policed,
+        DropCause::Thinned => trace::DropCause::Thinned,
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod digest;
 mod event;
+mod flag_letters;
 mod labels;
 mod observer;
 mod packet;

@@ -63,7 +63,7 @@ pub struct LinkArgs {
 #[derive(Args, Clone, Debug)]
 struct Directions {
     /// From a to b: rate=100mbit (unlimited without it), delay=50ms, buffer=1bdp (of both delays; or bytes as 64kB, or 400pkt),
-    /// loss=1% or bursts=0.5%/4, policer=20mbit/64kB, jitter=1ms, reorder=1%/5ms/late (or early; or 4x8/2ms/queues), duplicate=1%.
+    /// loss=1% or bursts=0.5%/4, policer=20mbit/64kB, release=1ms..5ms (in groups), thin=5ms (ACKs), jitter=1ms, reorder=1%/5ms/late (or early; or 4x8/2ms/queues), duplicate=1%.
     #[arg(long, value_name = "KEY=VALUE,…")]
     ab: Option<String>,
     /// From b to a.

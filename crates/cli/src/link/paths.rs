@@ -11,8 +11,20 @@ use net::Way;
 use netem::{Buffer, PathSpec, QueueSpec};
 use profiles::units;
 
-const KEYS: [&str; 10] =
-    ["rate", "delay", "buffer", "queue", "loss", "bursts", "policer", "jitter", "reorder", "duplicate"];
+const KEYS: [&str; 12] = [
+    "rate",
+    "delay",
+    "buffer",
+    "queue",
+    "loss",
+    "bursts",
+    "policer",
+    "release",
+    "thin",
+    "jitter",
+    "reorder",
+    "duplicate",
+];
 
 /// Minimum default buffer: a short path holds less than a packet between its ends.
 const BUFFER_LEAST: u64 = 64_000;
@@ -76,6 +88,7 @@ impl Direction {
                 "rate" => pair.read(|text| self.set_rate(text))?,
                 "delay" => self.delay = pair.read(units::duration)?,
                 "reorder" => pair.read(|text| self.reorder(text))?,
+                "thin" => pair.read(|text| set(&mut self.point, "path.back.thin", text))?,
                 "loss" => {
                     pair.read(|text| set(&mut self.point, "path.loss", text))?;
                     self.point.life.bursts = None;
@@ -131,6 +144,7 @@ impl Direction {
     fn spec(&self, round_trip: Duration) -> Result<PathSpec, Failure> {
         let point = Point { rate: self.rate.unwrap_or(self.point.rate), rtt: round_trip, ..self.point.clone() };
         let mut spec = lab::run::forward(&point, self.delay);
+        spec.thin = point.life.back.thin;
         if self.rate.is_none() {
             (spec.rate, spec.trace) = (None, None);
             (spec.buffer, spec.queue) = (Buffer::Unlimited, QueueSpec::DropTail);
@@ -160,7 +174,7 @@ fn set(point: &mut Point, key: &str, text: &str) -> Result<(), Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netem::{Chain, Jitter, JitterKind, LossSpec, Pie, PolicerSpec, ReorderSpec, Signal};
+    use netem::{Chain, Jitter, JitterKind, LossSpec, Pie, PolicerSpec, ReleaseSpec, ReorderSpec, Signal};
     use test_case::test_case;
 
     fn specs(ab: &str, ba: &str) -> [PathSpec; 2] {
@@ -269,6 +283,13 @@ mod tests {
         assert_eq!(loss("loss=3%,bursts=1%/4"), bursts);
         assert_eq!(loss("bursts=1%/4,loss=1%"), LossSpec::Bernoulli(one_percent));
         assert_eq!(loss("bursts=1%/4,loss=0"), LossSpec::None);
+    }
+
+    #[test]
+    fn either_direction_releases_in_groups_and_thins_acks() {
+        for spec in specs("release=1ms..5ms,thin=2ms", "thin=2ms,release=1ms..5ms") {
+            assert_eq!((spec.release, spec.thin), (Some(ReleaseSpec { least: ms(1), most: ms(5) }), Some(ms(2))));
+        }
     }
 
     #[test]

@@ -34,6 +34,7 @@ fn direction(report: &DirectionReport) -> Value {
         "delivered_bytes": path.delivered_bytes,
         "duplicated": path.duplicated,
         "dropped": {"tail": path.dropped.tail, "loss": path.dropped.loss, "aqm": path.dropped.aqm, "policed": path.dropped.policed},
+        "thinned": path.dropped.thinned,
         "marked": path.marked,
         "queue_bytes": report.backlog_bytes,
         "queue_bytes_max": path.max_backlog_bytes,

@@ -5,8 +5,8 @@
 //! seeds.
 
 use crate::spec::{
-    Arrivals, BufferSize, Bursts, Company, Flow, Group, Life, ManagedQueue, Orders, Point, Policer, Queues, RateTrace,
-    Reorder, ReorderMode, Value, Whereabouts, Window,
+    Arrivals, Back, BufferSize, Bursts, Company, Flow, Gaps, Group, Life, ManagedQueue, Orders, Point, Policer, Queues,
+    RateTrace, Reorder, ReorderMode, Value, Whereabouts, Window,
 };
 use crate::spec::{Hosts, PauseSpec};
 use base::{Duration, Rate, Ratio};
@@ -61,7 +61,7 @@ pub(crate) fn network(point: &Point) -> String {
 
 /// What makes a path more than a pipe; every part with all its parameters.
 fn living(life: &Life) -> String {
-    let Life { duplicate, bursts, policer } = life;
+    let Life { duplicate, bursts, policer, release, back } = life;
     let mut text = String::new();
     if !duplicate.is_zero() {
         text += &format!(" path.duplicate={}", percent(*duplicate));
@@ -72,7 +72,35 @@ fn living(life: &Life) -> String {
     if let Some(Policer { rate, burst }) = policer {
         text += &format!(" path.policer={}/{}", bits(*rate), bytes(*burst));
     }
+    if let Some(gaps) = release {
+        text += &format!(" path.release={}", between(gaps));
+    }
+    text + &way_back(back)
+}
+
+fn way_back(back: &Back) -> String {
+    let Back { rate, buffer, loss, release, thin } = back;
+    let mut text = String::new();
+    if let Some(rate) = rate {
+        text += &format!(" path.back.rate={}", bits(*rate));
+    }
+    if let Some(buffer) = buffer {
+        text += &format!(" path.back.buffer={}", size(*buffer));
+    }
+    if !loss.is_zero() {
+        text += &format!(" path.back.loss={}", percent(*loss));
+    }
+    if let Some(gaps) = release {
+        text += &format!(" path.back.release={}", between(gaps));
+    }
+    if let Some(wait) = thin {
+        text += &format!(" path.back.thin={}", span(*wait));
+    }
     text
+}
+
+fn between(gaps: &Gaps) -> String {
+    format!("{}..{}", span(gaps.least), span(gaps.most))
 }
 
 /// Every property of every group is written.
@@ -289,6 +317,13 @@ mod tests {
     #[test_case("path.duplicate", "1%", "path.duplicate=1%")]
     #[test_case("path.bursts", "1/300/4", "path.bursts=1/300/4")]
     #[test_case("path.policer", "20Mbit/64kB", "path.policer=20Mbit/64kB")]
+    #[test_case("path.release", "1ms..5ms", "path.release=1ms..5ms")]
+    #[test_case("path.release", "5ms", "path.release=5ms..5ms"; "equal gaps")]
+    #[test_case("path.back.rate", "1Mbit", "path.back.rate=1Mbit")]
+    #[test_case("path.back.buffer", "2bdp", "path.back.buffer=2bdp")]
+    #[test_case("path.back.loss", "1%", "path.back.loss=1%")]
+    #[test_case("path.back.release", "5ms", "path.back.release=5ms..5ms")]
+    #[test_case("path.back.thin", "5ms", "path.back.thin=5ms")]
     #[test_case("flow.bytes", "1460", "flow.bytes=1460B")]
     #[test_case("flow.bytes", "2MiB", "flow.bytes=2MiB")]
     #[test_case("flow.seconds", "10", "flow.seconds=10s")]

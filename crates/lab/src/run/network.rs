@@ -1,13 +1,26 @@
 //! A cell's network as hops: its path in the direction of the data, and the way back.
 
-use crate::spec::{Point, Policer, ReorderMode};
+use crate::spec::{Gaps, Point, Policer, ReorderMode};
 use base::Duration;
 use netem::{Jitter, JitterKind, LossSpec, PathSpec, QueueSpec, ReorderSpec};
 
 /// The path of a cell in the direction of the data, and the way back.
 pub fn paths(point: &Point) -> [PathSpec; 2] {
     let there = point.rtt / 2;
-    [forward(point, there), PathSpec::ideal(point.rtt.saturating_sub(there))]
+    [forward(point, there), back(point, point.rtt.saturating_sub(there))]
+}
+
+/// The path that carries the ACKs, with this much delay.
+fn back(point: &Point, delay: Duration) -> PathSpec {
+    let back = point.life.back;
+    PathSpec {
+        rate: back.rate,
+        buffer: back.room(point.rtt),
+        loss: if back.loss.is_zero() { LossSpec::None } else { LossSpec::Bernoulli(back.loss) },
+        thin: back.thin,
+        release: back.release.map(Gaps::spec),
+        ..PathSpec::ideal(delay)
+    }
 }
 
 /// The path that carries the data, with this much delay.
@@ -27,6 +40,7 @@ pub fn forward(point: &Point, delay: Duration) -> PathSpec {
             None => LossSpec::Bernoulli(point.loss),
         },
         policer: point.life.policer.map(Policer::spec),
+        release: point.life.release.map(Gaps::spec),
         duplicate: point.life.duplicate,
         reorder: match reorder.mode {
             _ if let Some(queues) = point.queues => queues.spec(),

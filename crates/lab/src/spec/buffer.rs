@@ -1,7 +1,9 @@
 //! The size of a buffer, as experiments write it: `1bdp`, `400pkt`, `64kB`.
 
 use crate::spec::refusal::Refusal;
+use base::{Duration, Rate};
 use core::fmt;
+use netem::Buffer;
 use profiles::units::{self, Fraction};
 
 /// Size of a buffer.
@@ -30,6 +32,20 @@ impl BufferSize {
                 "write for example `1bdp`, `400pkt` or `64kB`",
             )
         })
+    }
+}
+
+impl BufferSize {
+    /// Returns the room of a bottleneck of this rate on a path of this round-trip time.
+    pub(crate) fn room(self, rate: Rate, rtt: Duration) -> Buffer {
+        match self {
+            Self::Bytes(bytes) => Buffer::Bytes(bytes),
+            Self::Packets(packets) => Buffer::Packets(packets),
+            Self::Bdp(share) => {
+                let bytes = u128::from(rate.bytes_in(rtt)) * u128::from(share.num) / u128::from(share.den);
+                Buffer::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
+            }
+        }
     }
 }
 

@@ -1,6 +1,8 @@
-//! What makes a path more than a pipe: copies, bursts of losses, a policer.
+//! What makes a path more than a pipe: copies, bursts of losses, a policer, release in groups, the way back.
 
+use crate::spec::back::Back;
 use crate::spec::bursts::Bursts;
+use crate::spec::gaps::Gaps;
 use crate::spec::policer::Policer;
 use crate::spec::refusal::Refusal;
 use base::Ratio;
@@ -14,18 +16,25 @@ pub struct Life {
     pub bursts: Option<Bursts>,
     /// What is dropped before the bottleneck because it exceeds a rate.
     pub policer: Option<Policer>,
+    /// Gaps between releases behind the bottleneck.
+    pub release: Option<Gaps>,
+    /// The way back.
+    pub back: Back,
 }
 
 impl Default for Life {
     fn default() -> Self {
-        Self { duplicate: Ratio::ZERO, bursts: None, policer: None }
+        Self { duplicate: Ratio::ZERO, bursts: None, policer: None, release: None, back: Back::default() }
     }
 }
 
 impl Life {
     /// Returns whether the seed has any effect.
     pub(crate) fn is_drawn(&self) -> bool {
-        !self.duplicate.is_zero() || self.bursts.is_some()
+        !self.duplicate.is_zero()
+            || self.bursts.is_some()
+            || self.release.is_some_and(Gaps::is_drawn)
+            || self.back.is_drawn()
     }
 
     /// Checks whether its parts fit the rest of the path, which loses `loss` of its packets at random.
@@ -39,6 +48,6 @@ impl Life {
                 "set `path.loss` to 0, or `path.bursts` to none",
             ));
         }
-        Ok(())
+        self.back.check()
     }
 }

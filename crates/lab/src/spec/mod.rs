@@ -1,5 +1,6 @@
 //! What is compared: an experiment as a file defines it and the command line changes it.
 
+mod back;
 mod buffer;
 mod bursts;
 mod catalogue;
@@ -10,6 +11,7 @@ mod drops;
 mod expect;
 mod experiment;
 mod flow;
+mod gaps;
 mod host;
 mod keys;
 mod kind;
@@ -24,6 +26,7 @@ mod read;
 mod refusal;
 mod setting;
 
+pub use back::Back;
 pub use buffer::BufferSize;
 pub use bursts::Bursts;
 pub use catalogue::{BUILTIN, builtin};
@@ -39,6 +42,7 @@ pub use expect::{Expectation, Term};
 pub(crate) use experiment::Target;
 pub use experiment::{Axis, Experiment};
 pub use flow::Flow;
+pub use gaps::Gaps;
 pub use host::{Hosts, PauseSpec, Receiver};
 pub use keys::{Key, keys};
 pub use kind::{ArmKind, ArmSpec, CommandPair, Ends, KernelCc};

@@ -93,14 +93,7 @@ impl Default for Point {
 impl Point {
     /// Returns the room of the bottleneck's queue in the path's form: the buffer, or a managed queue's limit.
     pub fn buffer(&self) -> Buffer {
-        match self.queue.map_or(self.buffer, |queue| queue.limit) {
-            BufferSize::Bytes(bytes) => Buffer::Bytes(bytes),
-            BufferSize::Packets(packets) => Buffer::Packets(packets),
-            BufferSize::Bdp(share) => {
-                let bytes = u128::from(self.rate.bytes_in(self.rtt)) * u128::from(share.num) / u128::from(share.den);
-                Buffer::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
-            }
-        }
+        self.queue.map_or(self.buffer, |queue| queue.limit).room(self.rate, self.rtt)
     }
 
     /// Returns the TCPs that are not the arm's, by name: of other flows, and of the receiving host.

@@ -52,6 +52,11 @@ fn policer() -> impl Strategy<Value = Option<PolicerSpec>> {
     proptest::option::weighted(0.3, some)
 }
 
+fn release() -> impl Strategy<Value = Option<ReleaseSpec>> {
+    let some = (span(), span()).prop_map(|(least, more)| ReleaseSpec { least, most: least + more });
+    proptest::option::weighted(0.3, some)
+}
+
 prop_compose! {
     fn specs()(
         bps in proptest::option::of(1_000_000u64..1_000_000_000),
@@ -59,11 +64,12 @@ prop_compose! {
         (follows_trace, gaps) in (proptest::bool::weighted(0.2), proptest::collection::vec(1u32..9, 1..5)),
         (delay, jitter) in (span(), any_jitter()),
         (loss, policer) in (loss(), policer()),
+        (thin, release) in (proptest::option::weighted(0.3, span()), release()),
         (reorder, duplicate) in (reorder(), ratio()),
     ) -> PathSpec {
         let (rate, text) = (bps.map(rate), gaps.iter().scan(0, |ms, gap| { *ms += gap; Some(format!("{ms}\n")) }));
         let trace = follows_trace.then(|| Arc::new(DeliveryTrace::parse(&text.collect::<String>()).expect("times increase")));
-        PathSpec { rate, trace, buffer, queue, delay, jitter, drops: Vec::new(), loss, policer, reorder, duplicate, first_flight: Duration::ZERO }
+        PathSpec { rate, trace, buffer, queue, delay, jitter, drops: Vec::new(), loss, policer, thin, release, reorder, duplicate, first_flight: Duration::ZERO }
     }
 }
 prop_compose! {
@@ -75,8 +81,8 @@ prop_compose! {
 /// Checks that every packet that entered has left, was dropped, or is still inside; copies count when they are made.
 fn assert_no_packet_vanished(stats: PathStats, in_flight: usize, outcome: &Outcome) {
     assert_eq!(stats.delivered, outcome.arrivals.len() as u64);
-    assert_eq!(stats.dropped.total(), outcome.drops.len() as u64);
-    assert_eq!(stats.offered + stats.duplicated, stats.delivered + stats.dropped.total() + in_flight as u64);
+    assert_eq!(stats.dropped.total() + stats.dropped.thinned, outcome.drops.len() as u64);
+    assert_eq!(stats.offered + stats.duplicated, stats.delivered + outcome.drops.len() as u64 + in_flight as u64);
 }
 
 proptest! {

@@ -1,7 +1,9 @@
 //! The keys of what makes a path more than a pipe.
 
 use super::key::Key;
+use crate::spec::buffer::BufferSize;
 use crate::spec::bursts::Bursts;
+use crate::spec::gaps::Gaps;
 use crate::spec::policer::Policer;
 use crate::spec::refusal::Refusal;
 use base::Ratio;
@@ -25,9 +27,51 @@ pub(super) const KEYS: &[Key] = &[
         set: |point, text| Policer::parse(text).map(|policer| point.life.policer = policer),
         show: |point| point.life.policer.map(|policer| policer.to_string()),
     },
+    Key {
+        name: "path.release",
+        set: |point, text| Gaps::parse(text).map(|gaps| point.life.release = gaps),
+        show: |point| point.life.release.map(|gaps| gaps.to_string()),
+    },
+    Key {
+        name: "path.back.rate",
+        set: |point, text| present(text, units::rate).map(|rate| point.life.back.rate = rate),
+        show: |point| point.life.back.rate.map(|rate| rate.to_string()),
+    },
+    Key {
+        name: "path.back.buffer",
+        set: |point, text| present(text, BufferSize::parse).map(|size| point.life.back.buffer = size),
+        show: |point| point.life.back.buffer.map(|size| size.to_string()),
+    },
+    Key {
+        name: "path.back.loss",
+        set: |point, text| share(text).map(|value| point.life.back.loss = value),
+        show: |point| Some(point.life.back.loss).filter(|share| !share.is_zero()).map(units::show_percent),
+    },
+    Key {
+        name: "path.back.release",
+        set: |point, text| Gaps::parse(text).map(|gaps| point.life.back.release = gaps),
+        show: |point| point.life.back.release.map(|gaps| gaps.to_string()),
+    },
+    Key {
+        name: "path.back.thin",
+        set: |point, text| {
+            let wait = present(text, units::duration)?;
+            point.life.back.thin = wait.filter(|wait| !wait.is_zero());
+            Ok(())
+        },
+        show: |point| point.life.back.thin.map(|wait| wait.to_string()),
+    },
 ];
+
+/// Reads what may be absent: `none`.
+fn present<T, E>(text: &str, read: impl FnOnce(&str) -> Result<T, E>) -> Result<Option<T>, Refusal>
+where
+    Refusal: From<E>,
+{
+    if text.trim().eq_ignore_ascii_case("none") { Ok(None) } else { Ok(Some(read(text.trim())?)) }
+}
 
 /// Reads a share; `none` is zero.
 fn share(text: &str) -> Result<Ratio, Refusal> {
-    if text.trim().eq_ignore_ascii_case("none") { Ok(Ratio::ZERO) } else { units::ratio(text).map_err(Refusal::from) }
+    present(text, units::ratio).map(|share| share.unwrap_or(Ratio::ZERO))
 }

@@ -85,6 +85,17 @@ mod tests {
     #[test_case("path.bursts", "0%/4", "none"; "no losses")]
     #[test_case("path.policer", "20000kbit/s / 64KB", "20Mbit/64kB")]
     #[test_case("path.policer", "none", "none"; "no policer")]
+    #[test_case("path.release", "1ms .. 0.005s", "1ms..5ms")]
+    #[test_case("path.release", "5ms..5ms", "5ms"; "equal gaps")]
+    #[test_case("path.release", "0..0", "none"; "no gaps")]
+    #[test_case("path.back.rate", "1000kbit", "1Mbit")]
+    #[test_case("path.back.rate", "none", "none"; "no bottleneck back")]
+    #[test_case("path.back.buffer", "20PKT", "20pkt"; "back")]
+    #[test_case("path.back.loss", "0.01", "1%"; "loss back")]
+    #[test_case("path.back.loss", "0", "none"; "no loss back")]
+    #[test_case("path.back.release", "5ms", "5ms"; "releases back")]
+    #[test_case("path.back.thin", "5000us", "5ms")]
+    #[test_case("path.back.thin", "0", "none"; "no thinning")]
     #[test_case("path.bursts", "NONE", "none"; "no bursts")]
     #[test_case("flow.bytes", "32mb", "32MB")]
     #[test_case("flow.seconds", "10", "10s")]
@@ -106,6 +117,12 @@ mod tests {
     #[test_case("path.reorder.queues", "8")]
     #[test_case("path.duplicate", "2"; "more than all")]
     #[test_case("path.bursts", "1%")]
+    #[test_case("path.release", "5ms..1ms")]
+    #[test_case("path.release", "5")]
+    #[test_case("path.back.rate", "1MB")]
+    #[test_case("path.back.buffer", "0")]
+    #[test_case("path.back.loss", "1.5")]
+    #[test_case("path.back.thin", "always")]
     #[test_case("path.policer", "20Mbit")]
     #[test_case("path.policer", "20Mbit/64")]
     #[test_case("path.policer", "fast/64kB")]
@@ -183,6 +200,24 @@ mod tests {
         }
         let problem = point.check().unwrap_err().to_string();
         assert!(problem.contains("by probability and by queues: set "), "{problem}");
+    }
+
+    #[test]
+    fn the_way_back_has_a_product_of_its_own_rate_at_least_ten_packets() {
+        let room = |settings: &[(&str, &str)]| {
+            let mut point = Point::default();
+            for (key, value) in settings {
+                Key::find(key).unwrap().set(&mut point, value).unwrap();
+            }
+            point.check().map(|()| point.life.back.room(point.rtt)).map_err(|refusal| refusal.to_string())
+        };
+        assert_eq!(room(&[]), Ok(Buffer::Unlimited));
+        assert_eq!(room(&[("path.back.rate", "10Mbit")]), Ok(Buffer::Bytes(125_000)));
+        assert_eq!(room(&[("path.back.rate", "100kbit")]), Ok(Buffer::Bytes(15_000)));
+        let chosen = [("path.back.rate", "100kbit"), ("path.back.buffer", "2bdp")];
+        assert_eq!(room(&chosen), Ok(Buffer::Bytes(2_500)));
+        let problem = room(&chosen[1..]).unwrap_err();
+        assert!(problem.contains("a buffer and no bottleneck: set `path.back.rate`"), "{problem}");
     }
 
     #[test]
