@@ -98,9 +98,25 @@ fn short_flows_arrive_and_are_the_same_for_each_arm() {
 
 #[test]
 fn a_flow_stops_and_leaves_the_path_to_others() {
-    let stop = ["flow.window=20s..30s", "flow.orders=given", "flow.company=arm stop=5s + linux"];
+    let stop = ["flow.orders=given", "flow.company=arm stop=5s + linux"];
     let set = [&SHORT[..], &stop].concat();
     let metrics = &rows("fairness", &set, &["linux"], 1)[0].metrics;
-    // What waits in its send buffer is sent after that.
     assert!(metrics.share_pct.unwrap() < 1.0 && metrics.early_share_pct.unwrap() > 20.0, "{metrics:?}");
+}
+
+#[test]
+fn applications_take_what_they_ask_for() {
+    let goodput = |company: &str| {
+        let set = [&SHORT[..], &["flow.orders=given", company]].concat();
+        rows("fairness", &set, &["linux"], 2)[0].goodput_mbps.median.unwrap()
+    };
+    // 100 kB in every 500 ms are 1.6 Mbit/s.
+    let repeated = goodput("flow.company=arm bytes=100kB every=500ms");
+    assert!((1.55..1.65).contains(&repeated), "{repeated}");
+    // Half of the time at 10 Mbit/s, and some more until the send buffer is empty.
+    let bursts = goodput("flow.company=arm app=onoff on=1s off=1s");
+    assert!((4.6..5.6).contains(&bursts), "{bursts}");
+    // 100 kB take 80 ms and a round trip; then half a second to think.
+    let asked = goodput("flow.company=arm app=request sizes=100kB think=400ms..600ms");
+    assert!((1.1..1.4).contains(&asked), "{asked}");
 }

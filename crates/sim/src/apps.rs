@@ -30,10 +30,12 @@ impl Apps {
     /// Adds one; the first has number 0.
     pub(crate) fn push(&mut self, app: App) {
         let number = self.all.len();
-        match &app {
-            App::Sender(sender) => self.clients.insert(sender.port(), number),
-            App::Receiver(receiver) => self.listeners.insert(receiver.port(), number),
-        };
+        if let Some(port) = app.connects_to() {
+            self.clients.insert(port, number);
+        }
+        if let Some(port) = app.listens_on() {
+            self.listeners.insert(port, number);
+        }
         self.all.push(app);
         self.wake_of.push(Instant::MAX);
         self.note(number);

@@ -77,6 +77,11 @@ pub fn gap(per_gigasecond: u64, rng: &mut Rng) -> Duration {
     Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX))
 }
 
+/// Draws a time between two, of which the second is not included unless they are equal.
+pub(crate) fn span((from, until): (Duration, Duration), rng: &mut Rng) -> Duration {
+    from + Duration::from_nanos(rng.below(until.saturating_sub(from).as_nanos()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

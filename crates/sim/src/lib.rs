@@ -31,12 +31,12 @@ pub use budget::{BudgetSpec, Resource};
 pub use device::{Device, Merging};
 pub use draw::{Sizes, gap};
 pub use node::CONN_IDS_PER_NODE;
-pub use outcome::{Cause, EndOutcome, Failure, FlowOutcome, Outcome, Side};
+pub use outcome::{Cause, EndOutcome, Failure, FlowOutcome, Outcome, Piece, Side};
 pub use packet::{PacketPool, Parcel, SimPacket, StoredPayload};
 pub use pause::Pause;
 pub use queue::EventQueue;
 pub use scenario::{
-    AppPace, AuditSchedule, BurstLimit, Carriage, Direction, FlowSpec, IpVersion, Scenario, Until, Workload,
+    AppPace, AuditSchedule, BurstLimit, Carriage, Direction, FlowSpec, IpVersion, REQUEST, Scenario, Until, Workload,
 };
 pub use stall_limit::stall_limit;
 pub use watch::{Delays, Watch};

@@ -3,7 +3,6 @@
 use crate::apps::Apps;
 use crate::device::{Device, Merging};
 use crate::pause::Pauses;
-use crate::workload::App;
 use base::{Instant, Rng};
 use core::cell::RefCell;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -114,13 +113,10 @@ impl Node {
 
     fn on_accepted<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn, port: u16) {
         let app = self.apps.listening(port);
-        match app.map(|app| (app, &mut self.apps[app])) {
-            Some((app, App::Receiver(receiver))) => {
-                receiver.on_accepted(conn);
-                self.apps.note(app);
-            }
+        match app.filter(|app| self.apps[*app].on_accepted(conn)) {
+            Some(app) => self.apps.note(app),
             // An old duplicate of a SYN can open a connection unknown to the other end.
-            _ => {
+            None => {
                 self.stack.abort(cx, conn);
                 self.stack.release(cx, conn);
             }

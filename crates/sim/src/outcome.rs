@@ -44,6 +44,8 @@ pub struct FlowOutcome {
     pub bytes_read: u64,
     /// The same by bins of time from the start of the run ([`Watch`](crate::Watch)); later ones are zero.
     pub bins: Vec<u64>,
+    /// What of it was asked for apart: a workload of so many bytes is one piece, as are a repetition and a request.
+    pub pieces: Vec<Piece>,
     /// Its packets that the paths dropped, in either direction.
     pub dropped: u64,
     /// The sending end.
@@ -62,6 +64,17 @@ impl FlowOutcome {
         let normal = |end: &EndOutcome| end.closed == Some(CloseReason::Normal);
         self.bytes_read == self.bytes_written && normal(&self.sender) && normal(&self.receiver)
     }
+}
+
+/// A part of a flow that somebody waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// When it was due: the first SYN's departure, a repetition's time, a request's.
+    pub asked: Instant,
+    /// Its payload.
+    pub bytes: u64,
+    /// When its last byte was read; `None` if the run did not see that.
+    pub done: Option<Instant>,
 }
 
 /// One end of a flow.

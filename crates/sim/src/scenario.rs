@@ -2,6 +2,7 @@
 
 use crate::budget::BudgetSpec;
 use crate::device::Device;
+use crate::draw::Sizes;
 use crate::pause::Pause;
 use crate::watch::Watch;
 use base::Duration;
@@ -89,6 +90,9 @@ pub struct FlowSpec {
     pub stop: Option<Duration>,
     /// How fast the sending application writes.
     pub writer: AppPace,
+    /// Most bytes that the sending application keeps in the send buffer beside those in flight, so that it can stop soon; it looks
+    /// once in a millisecond. `None` for as much as fits.
+    pub unsent_max: Option<u64>,
     /// How fast the receiving application reads.
     pub reader: AppPace,
     /// Whether bytes are moved.
@@ -107,6 +111,7 @@ impl FlowSpec {
             start: Duration::ZERO,
             stop: None,
             writer: AppPace::Unlimited,
+            unsent_max: None,
             reader: AppPace::Unlimited,
             carriage: Carriage::Described,
         }
@@ -123,14 +128,39 @@ pub enum Direction {
     Back,
 }
 
-/// How much a client sends before it closes.
+/// What a flow's application sends before it closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workload {
     /// This many bytes.
     Bytes(u64),
     /// As much as possible for this long after the flow's start.
     For(Duration),
+    /// This many bytes at regular times, the first at the flow's start, over one connection: a piece waits for those before it.
+    Repeated {
+        /// Bytes each time; not zero.
+        bytes: u64,
+        /// Time between two; not zero.
+        every: Duration,
+    },
+    /// As much as possible for a while, and then nothing for a while, in turn.
+    OnOff {
+        /// How long it sends: drawn between the two for each time.
+        on: (Duration, Duration),
+        /// How long it is silent.
+        off: (Duration, Duration),
+    },
+    /// The other end opens the connection and asks with [`REQUEST`] bytes; the answer is drawn. When it has read the answer, it thinks
+    /// and asks again. Needs [`Carriage::Described`].
+    Requests {
+        /// Sizes of answers.
+        sizes: Sizes,
+        /// How long it thinks: drawn between the two for each time.
+        think: (Duration, Duration),
+    },
 }
+
+/// Bytes of a request: about what a browser sends.
+pub const REQUEST: u64 = 300;
 
 /// How fast an application writes or reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

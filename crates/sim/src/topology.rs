@@ -7,9 +7,9 @@ use crate::access::Access;
 use crate::node::Node;
 use crate::packet::Parcel;
 use crate::pause::Pauses;
-use crate::scenario::{Carriage, Direction, IpVersion, Scenario};
+use crate::scenario::{Carriage, Direction, FlowSpec, IpVersion, Scenario, Workload};
 use crate::watch::{Delays, Watch};
-use crate::workload::{App, Receiver, Sender};
+use crate::workload::{App, Receiver, Requester, Responder, Sender, Sink, Source};
 use base::{Duration, Instant, Rng};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use netem::{DropCause, HopKind, Path, PathSpec};
@@ -170,49 +170,60 @@ impl Topology {
         let mut flows = Vec::with_capacity(scenario.flows.len());
         for (index, flow) in scenario.flows.iter().enumerate() {
             let port = FIRST_PORT + index as u16;
-            let (client, server) = match flow.direction {
+            let (from, to) = match flow.direction {
                 Direction::Forward => (CLIENTS, SERVERS),
                 Direction::Back => (SERVERS, CLIENTS),
             };
-            nodes[server].stack.listen(port, BACKLOG, &flow.server).expect("each flow has a port of its own");
             let bin = scenario.watch.map(|watch| watch.bin);
-            nodes[server].apps.push(App::Receiver(Receiver::new(flow, port, bin)));
-            let remote = SocketAddr::new(addresses[server], port);
-            nodes[client].apps.push(App::Sender(Sender::new(flow, remote)));
-            let [sender, receiver] = [client, server].map(|node| (node, nodes[node].apps.len() - 1));
+            // Who asks connects to where the data is.
+            let listens = if matches!(flow.workload, Workload::Requests { .. }) { from } else { to };
+            nodes[listens].stack.listen(port, BACKLOG, &flow.server).expect("each flow has a port of its own");
+            let remote = SocketAddr::new(addresses[listens], port);
+            let [source, sink] = applications(flow, remote, &rng.fork(&format!("flow/{index}")), bin);
+            nodes[from].apps.push(source);
+            nodes[to].apps.push(sink);
+            let [sender, receiver] = [from, to].map(|node| (node, nodes[node].apps.len() - 1));
             flows.push(FlowEnds { sender, receiver });
         }
         Self { nodes: nodes.into(), links, flows }
     }
 
     /// The sending application of a flow.
-    pub(crate) fn sender(&self, flow: usize) -> &Sender {
+    pub(crate) fn sender(&self, flow: usize) -> &dyn Source {
         let (node, app) = self.flows[flow].sender;
-        match &self.nodes[node].apps[app] {
-            App::Sender(sender) => sender,
-            App::Receiver(_) => panic!("the sender of flow {flow} is a receiver"),
-        }
+        self.nodes[node].apps[app].source().expect("the sender of a flow sends")
     }
 
     /// The receiving application of a flow.
-    pub(crate) fn receiver(&self, flow: usize) -> &Receiver {
+    pub(crate) fn receiver(&self, flow: usize) -> &dyn Sink {
         let (node, app) = self.flows[flow].receiver;
-        match &self.nodes[node].apps[app] {
-            App::Receiver(receiver) => receiver,
-            App::Sender(_) => panic!("the receiver of flow {flow} is a sender"),
-        }
+        self.nodes[node].apps[app].sink().expect("the receiver of a flow reads")
     }
 
     /// Returns whether a flow has come to its end.
     pub(crate) fn has_ended(&self, flow: usize) -> bool {
         let FlowEnds { sender, receiver } = self.flows[flow];
-        let closed = |(node, app): (usize, usize)| self.nodes[node].apps[app].end().closed();
-        match (closed(sender), closed(receiver)) {
-            (Some(CloseReason::Normal), None) => self.receiver(flow).end.is_unused(),
+        let app = |(node, app): (usize, usize)| &self.nodes[node].apps[app];
+        let (sender, receiver) = (app(sender), app(receiver));
+        let (client, server) = if sender.connects_to().is_some() { (sender, receiver) } else { (receiver, sender) };
+        match (client.end().closed(), server.end().closed()) {
+            (Some(CloseReason::Normal), None) => server.end().is_unused(),
             // A server may never learn that its client gave up, and then waits indefinitely.
             (Some(_), _) => true,
             (None, _) => false,
         }
+    }
+}
+
+/// The two applications of a flow, of which one listens at `remote`: where its data comes from, and what reads it.
+fn applications(flow: &FlowSpec, remote: SocketAddr, rng: &Rng, bin: Option<Duration>) -> [App; 2] {
+    match flow.workload {
+        Workload::Requests { sizes, think } => {
+            assert_eq!(flow.carriage, Carriage::Described, "answers are described");
+            let requester = Requester::new(flow, (sizes, think), remote, rng, bin);
+            [App::Responder(Responder::new(flow, sizes, remote.port(), rng)), App::Requester(requester)]
+        }
+        _ => [App::Sender(Sender::new(flow, remote, rng)), App::Receiver(Receiver::new(flow, remote.port(), bin))],
     }
 }
 

@@ -1,20 +1,28 @@
-//! The applications of the simulated world: a client that writes, a server that reads.
+//! The applications of the simulated world: a client that writes, a server that reads; and a client that asks, a server that answers.
 //!
 //! They use the stack like any application, through its calls and events, and they run after the turn that notified them.
 //! Time enters as the moments at which an application acts without an event: to start, to write or read the next chunk, to
 //! stop.
 
+mod agenda;
 mod end;
 mod pace;
 mod receiver;
+mod repetitions;
+mod requester;
+mod responder;
+mod seen;
 mod sender;
 
 pub(crate) use end::End;
 pub(crate) use receiver::Receiver;
+pub(crate) use requester::Requester;
+pub(crate) use responder::Responder;
+pub(crate) use seen::{Sink, Source};
 pub(crate) use sender::Sender;
 
 use base::Instant;
-use tcp::{ConnEvent, Stack, StackCx};
+use tcp::{Conn, ConnEvent, Stack, StackCx};
 use trace::Observer;
 
 /// An application on a node.
@@ -24,6 +32,10 @@ pub(crate) enum App {
     Sender(Sender),
     /// Reads.
     Receiver(Receiver),
+    /// Asks and reads.
+    Requester(Requester),
+    /// Answers.
+    Responder(Responder),
 }
 
 impl App {
@@ -32,6 +44,8 @@ impl App {
         match self {
             Self::Sender(sender) => sender.wake_at(),
             Self::Receiver(receiver) => receiver.wake_at(),
+            Self::Requester(requester) => requester.wake_at(),
+            Self::Responder(_) => Instant::MAX,
         }
     }
 
@@ -40,6 +54,8 @@ impl App {
         match self {
             Self::Sender(sender) => sender.on_wake(stack, cx),
             Self::Receiver(receiver) => receiver.on_wake(stack, cx),
+            Self::Requester(requester) => requester.on_wake(stack, cx),
+            Self::Responder(_) => {}
         }
     }
 
@@ -48,6 +64,8 @@ impl App {
         match self {
             Self::Sender(sender) => sender.on_event(stack, cx, event),
             Self::Receiver(receiver) => receiver.on_event(stack, cx, event),
+            Self::Requester(requester) => requester.on_event(stack, cx, event),
+            Self::Responder(responder) => responder.on_event(stack, cx, event),
         }
     }
 
@@ -55,8 +73,56 @@ impl App {
     #[inline]
     pub(crate) fn end(&self) -> &End {
         match self {
-            Self::Sender(sender) => &sender.end,
-            Self::Receiver(receiver) => &receiver.end,
+            Self::Sender(sender) => sender.end(),
+            Self::Receiver(receiver) => receiver.end(),
+            Self::Requester(requester) => requester.end(),
+            Self::Responder(responder) => responder.end(),
+        }
+    }
+
+    /// The port that it listens on.
+    pub(crate) fn listens_on(&self) -> Option<u16> {
+        match self {
+            Self::Receiver(receiver) => Some(receiver.port()),
+            Self::Responder(responder) => Some(responder.port()),
+            Self::Sender(_) | Self::Requester(_) => None,
+        }
+    }
+
+    /// The port that it connects to.
+    pub(crate) fn connects_to(&self) -> Option<u16> {
+        match self {
+            Self::Sender(sender) => Some(sender.port()),
+            Self::Requester(requester) => Some(requester.port()),
+            Self::Receiver(_) | Self::Responder(_) => None,
+        }
+    }
+
+    /// Notes that a client got through to one that listens; returns whether it does.
+    pub(crate) fn on_accepted(&mut self, conn: Conn) -> bool {
+        match self {
+            Self::Receiver(receiver) => receiver.on_accepted(conn),
+            Self::Responder(responder) => responder.on_accepted(conn),
+            Self::Sender(_) | Self::Requester(_) => return false,
+        }
+        true
+    }
+
+    /// As what data comes from.
+    pub(crate) fn source(&self) -> Option<&dyn Source> {
+        match self {
+            Self::Sender(sender) => Some(sender),
+            Self::Responder(responder) => Some(responder),
+            Self::Receiver(_) | Self::Requester(_) => None,
+        }
+    }
+
+    /// As what reads data.
+    pub(crate) fn sink(&self) -> Option<&dyn Sink> {
+        match self {
+            Self::Receiver(receiver) => Some(receiver),
+            Self::Requester(requester) => Some(requester),
+            Self::Sender(_) | Self::Responder(_) => None,
         }
     }
 }

@@ -301,7 +301,8 @@ impl<'a, O: Observer> World<'a, O> {
 
     fn outcome(&self) -> Outcome {
         let topology = &self.topology;
-        let flows = (0..topology.flows.len()).map(|flow| flow_outcome(topology, flow, self.dropped[flow])).collect();
+        let flows =
+            (0..topology.flows.len()).map(|flow| flow_outcome(topology, flow, self.now, self.dropped[flow])).collect();
         let delays = topology.links[0].delays();
         let [forward, reverse] = [0, 1].map(|link: usize| topology.links[link].path.stats());
         let virtual_time = self.now.since(Instant::ZERO);
@@ -309,18 +310,19 @@ impl<'a, O: Observer> World<'a, O> {
     }
 }
 
-fn flow_outcome(topology: &Topology, flow: usize, dropped: u64) -> FlowOutcome {
+fn flow_outcome(topology: &Topology, flow: usize, now: Instant, dropped: u64) -> FlowOutcome {
     let (sender, receiver, ends) = (topology.sender(flow), topology.receiver(flow), topology.flows[flow]);
     let outcome = |end: &crate::workload::End, node: usize| -> EndOutcome { end.outcome(&topology.nodes[node].stack) };
     FlowOutcome {
+        pieces: receiver.pieces(now),
         started: sender.started(),
         last_read: receiver.last_read(),
         bytes_written: sender.written(),
         bytes_read: receiver.bytes_read(),
         bins: receiver.bins().to_vec(),
         dropped,
-        sender: outcome(&sender.end, ends.sender.0),
-        receiver: outcome(&receiver.end, ends.receiver.0),
+        sender: outcome(sender.end(), ends.sender.0),
+        receiver: outcome(receiver.end(), ends.receiver.0),
     }
 }
 

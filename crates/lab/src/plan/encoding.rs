@@ -5,8 +5,8 @@
 //! seeds.
 
 use crate::spec::{
-    Arrivals, Back, BufferSize, Bursts, Company, Flow, Gaps, Group, Life, ManagedQueue, Orders, Point, Policer, Queues,
-    RateTrace, Reorder, ReorderMode, Value, Whereabouts, Window,
+    App, Arrivals, Back, BufferSize, Bursts, Company, Flow, Gaps, Group, Life, ManagedQueue, Orders, Point, Policer,
+    Queues, RateTrace, Reorder, ReorderMode, Value, Whereabouts, Window,
 };
 use crate::spec::{Hosts, PauseSpec};
 use base::{Duration, Rate, Ratio};
@@ -107,23 +107,13 @@ fn between(gaps: &Gaps) -> String {
 fn several(company: &Company) -> String {
     let Company { groups, window: Window { from, until }, orders } = company;
     let groups = groups.iter().map(|group| {
-        let Group { profile, count, start, own_rtt, direction, bytes: size, pace, stop, arrivals, sizes } = group;
+        let Group { profile, count, start, own_rtt, direction, bytes: size, pace, .. } = group;
         let profile = profile.name().unwrap_or("arm");
         let direction = match direction {
             Direction::Forward => "forward",
             Direction::Back => "back",
         };
-        // Younger than the first results: each appears where it is used.
-        let mut more = String::new();
-        if let Some(stop) = stop {
-            more += &format!("/stop={}", span(*stop));
-        }
-        if let Some(Arrivals { per_gigasecond }) = arrivals {
-            more += &format!("/arrivals={per_gigasecond}");
-        }
-        if let Some(sizes) = sizes {
-            more += &format!("/sizes={}", drawn(*sizes));
-        }
+        let more = applications(group);
         format!(
             " flow.group={profile}x{count}/{}..{}/{}/{direction}/{}/{}{more}",
             span(start.0),
@@ -138,6 +128,29 @@ fn several(company: &Company) -> String {
         Orders::Both => "both",
     };
     format!("{} flow.window={}..{} flow.orders={orders}", groups.collect::<String>(), span(*from), span(*until))
+}
+
+/// Words younger than the first results: each appears where it is used.
+fn applications(group: &Group) -> String {
+    let Group { stop, arrivals, sizes, app, think, on, off, every, .. } = group;
+    let times = |(from, until): (Duration, Duration)| format!("{}..{}", span(from), span(until));
+    let words = [
+        ("stop", stop.map(span)),
+        ("arrivals", arrivals.map(|Arrivals { per_gigasecond }| per_gigasecond.to_string())),
+        ("sizes", sizes.map(drawn)),
+        (
+            "app",
+            app.map(|app| match app {
+                App::Request => "request".to_owned(),
+                App::OnOff => "onoff".to_owned(),
+            }),
+        ),
+        ("think", think.map(times)),
+        ("on", on.map(times)),
+        ("off", off.map(times)),
+        ("every", every.map(span)),
+    ];
+    words.into_iter().filter_map(|(word, value)| Some(format!("/{word}={}", value?))).collect()
 }
 
 fn drawn(sizes: Sizes) -> String {
@@ -331,6 +344,13 @@ mod tests {
         "flow.company",
         "arm stop=9s arrivals=2.5/s sizes=pareto:12kB..10MB:1.2",
         "flow.group=armx1/0ns..0ns/0ns/forward/all/free/stop=9s/arrivals=2500000000/sizes=12000..10000000^1200"
+    )]
+    #[test_case(
+        "flow.company",
+        "arm app=request sizes=1kB..2kB think=1s + arm app=onoff on=1s..2s off=3s + arm bytes=1MB every=5s",
+        "flow.group=armx1/0ns..0ns/0ns/forward/all/free/sizes=1000..2000/app=request/think=1s..1s \
+         flow.group=armx1/0ns..0ns/0ns/forward/all/free/app=onoff/on=1s..2s/off=3s..3s \
+         flow.group=armx1/0ns..0ns/0ns/forward/1MB/free/every=5s"
     )]
     fn every_setting_has_its_text(key: &str, value: &str, text: &str) {
         let mut point = Point::default();

@@ -13,6 +13,8 @@ use tcp::ValidConfig;
 const BIN: Duration = Duration::from_secs(1);
 /// How often an application with a pace writes.
 const PACE_EVERY: Duration = Duration::from_millis(10);
+/// What an application keeps in the send buffer beside what is in flight, bytes: as programs that set `TCP_NOTSENT_LOWAT` to this do.
+const UNSENT_MAX: u64 = 128 << 10;
 /// A flow may be starved for as long as any run lasts: that is a result.
 const NEVER: Duration = Duration::from_secs(1_000_000);
 /// Most flows that the simulator has ports for.
@@ -138,12 +140,18 @@ fn start(group: &Group, rng: &mut Rng) -> Duration {
 fn flow(group: &Group, config: &ValidConfig, work: Work, until: Duration) -> FlowSpec {
     let workload = match work {
         Work::Bytes(bytes) => Workload::Bytes(bytes),
+        Work::Repeated { bytes, every } => Workload::Repeated { bytes, every },
+        Work::Requests { sizes, think } => Workload::Requests { sizes, think },
+        Work::OnOff { on, off } => Workload::OnOff { on, off },
         // Longer than the run, whenever it starts.
         Work::Bulk | Work::Arrivals(..) => Workload::For(until + BIN),
     };
     let writer = group.pace.map_or(AppPace::Unlimited, paced);
     let spec = FlowSpec::new(config.clone(), config.clone(), workload);
-    FlowSpec { direction: group.direction, own_rtt: group.own_rtt, stop: group.stop, writer, ..spec }
+    // Only what is to end soon keeps little in the send buffer: other flows had theirs full when the first results were made.
+    let ends_soon = group.stop.is_some() || matches!(work, Work::OnOff { .. });
+    let unsent_max = ends_soon.then_some(UNSENT_MAX);
+    FlowSpec { direction: group.direction, own_rtt: group.own_rtt, stop: group.stop, writer, unsent_max, ..spec }
 }
 
 fn paced(rate: Rate) -> AppPace {

@@ -150,6 +150,7 @@ mod tests {
             bytes_written: 0,
             bytes_read: bins.iter().sum(),
             bins: bins.to_vec(),
+            pieces: Vec::new(),
             dropped: 3,
             sender: sim::EndOutcome::default(),
             receiver: sim::EndOutcome::default(),

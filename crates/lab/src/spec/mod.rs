@@ -34,7 +34,7 @@ pub use cells::{Draw, NamedCell, Role};
 pub(crate) use choice::CELL;
 pub use choice::CellChoice;
 pub(crate) use company::Work;
-pub use company::{Arrivals, Company, Group, GroupProfile, Orders, Window};
+pub use company::{App, Arrivals, Company, Group, GroupProfile, Orders, Window};
 pub use drops::Drops;
 pub(crate) use drops::Whereabouts;
 pub(crate) use expect::GOODPUT;

@@ -19,7 +19,7 @@ pub(super) fn so_far(topology: &Topology, flow: usize) -> Result<(), Cause> {
         return problem(format!("the byte at position {position} is not the one that was written there"));
     }
     let node = &topology.nodes[topology.flows[flow].receiver.0];
-    match receiver.end.outcome(&node.stack).info {
+    match receiver.end().outcome(&node.stack).info {
         Some(info) if info.mismatches > 0 => {
             problem(format!("{} bytes of {read} are not those that were written there", info.mismatches))
         }
@@ -33,8 +33,8 @@ pub(super) fn at_end(topology: &Topology, flow: usize) -> Result<(), Cause> {
     let (sender, receiver) = (topology.sender(flow), topology.receiver(flow));
     let (written, read) = (sender.written(), receiver.bytes_read());
     // The sender's normal end means that the peer acknowledged everything and has closed too.
-    let acknowledged = sender.end.closed() == Some(CloseReason::Normal);
-    if acknowledged && read < written && !receiver.end.is_unused() {
+    let acknowledged = sender.end().closed() == Some(CloseReason::Normal);
+    if acknowledged && read < written && !receiver.end().is_unused() {
         let problem = format!("{written} bytes were acknowledged but only {read} read before the end of the stream");
         return Err(Cause::Stream { flow, problem });
     }

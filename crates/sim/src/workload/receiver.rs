@@ -2,6 +2,9 @@
 
 use super::end::End;
 use super::pace::{CHUNK, chunk_for, next_after};
+use super::repetitions::Repetitions;
+use super::seen::Sink;
+use crate::outcome::Piece;
 use crate::scenario::{AppPace, Carriage, FlowSpec};
 use crate::watch::Bins;
 use base::{Duration, Instant};
@@ -11,7 +14,7 @@ use trace::Observer;
 /// Reads a flow's bytes to the end and closes.
 #[derive(Debug)]
 pub(crate) struct Receiver {
-    pub(crate) end: End,
+    end: End,
     port: u16,
     pace: AppPace,
     carriage: Carriage,
@@ -19,6 +22,7 @@ pub(crate) struct Receiver {
     next_read: Instant,
     bytes_read: u64,
     bins: Bins,
+    repetitions: Repetitions,
     last_read: Option<Instant>,
     /// Whether the end of the stream was read.
     saw_end: bool,
@@ -48,33 +52,13 @@ impl Receiver {
             next_read: Instant::MAX,
             bytes_read: 0,
             bins: Bins::new(bin),
+            repetitions: Repetitions::new(flow),
             last_read: None,
             saw_end: false,
             mismatch: None,
             chunk: chunk_for(flow.carriage),
             expected: chunk_for(flow.carriage),
         }
-    }
-
-    /// Bytes read so far.
-    pub(crate) fn bytes_read(&self) -> u64 {
-        self.bytes_read
-    }
-    /// The same by bin.
-    pub(crate) fn bins(&self) -> &[u64] {
-        self.bins.bytes()
-    }
-    /// When the last of them were read.
-    pub(crate) fn last_read(&self) -> Option<Instant> {
-        self.last_read
-    }
-    /// Whether everything has been read.
-    pub(crate) fn saw_end(&self) -> bool {
-        self.saw_end
-    }
-    /// Position of the first byte that was not what it should be, when bytes are moved.
-    pub(crate) fn mismatch(&self) -> Option<u64> {
-        self.mismatch
     }
 
     /// Notes that a client got through.
@@ -138,6 +122,7 @@ impl Receiver {
                     self.bytes_read += bytes;
                     self.bins.add(cx.now, bytes);
                     self.last_read = Some(cx.now);
+                    self.repetitions.note(cx.now, self.bytes_read);
                 }
                 Some(Read::Fin) => {
                     self.saw_end = true;
@@ -175,5 +160,29 @@ impl Receiver {
         {
             self.mismatch = Some(self.bytes_read + index as u64);
         }
+    }
+}
+
+impl Sink for Receiver {
+    fn end(&self) -> &End {
+        &self.end
+    }
+    fn bytes_read(&self) -> u64 {
+        self.bytes_read
+    }
+    fn bins(&self) -> &[u64] {
+        self.bins.bytes()
+    }
+    fn last_read(&self) -> Option<Instant> {
+        self.last_read
+    }
+    fn saw_end(&self) -> bool {
+        self.saw_end
+    }
+    fn mismatch(&self) -> Option<u64> {
+        self.mismatch
+    }
+    fn pieces(&self, now: Instant) -> Vec<Piece> {
+        self.repetitions.pieces(now)
     }
 }

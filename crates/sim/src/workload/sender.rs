@@ -1,9 +1,11 @@
 //! The client of a flow: connects, writes the flow's bytes and closes.
 
+use super::agenda::Agenda;
 use super::end::End;
 use super::pace::{CHUNK, chunk_for, next_after};
+use super::seen::Source;
 use crate::scenario::{AppPace, Carriage, FlowSpec, Workload};
-use base::Instant;
+use base::{Duration, Instant, Rng};
 use core::net::SocketAddr;
 use tcp::{ConnEvent, Read, Stack, StackCx, ValidConfig, fill_pattern};
 use trace::Observer;
@@ -11,15 +13,16 @@ use trace::Observer;
 /// Writes a flow's bytes and closes.
 #[derive(Debug)]
 pub(crate) struct Sender {
-    pub(crate) end: End,
+    end: End,
     config: ValidConfig,
     remote: SocketAddr,
     start: Instant,
-    /// Bytes to be written in all.
-    total: u64,
+    /// What may be written.
+    agenda: Agenda,
     /// When writing ends, however much was written.
     stop_at: Instant,
     pace: AppPace,
+    unsent_max: Option<u64>,
     carriage: Carriage,
     phase: Phase,
     /// When a paced writer writes next; never, while it waits for room.
@@ -27,6 +30,9 @@ pub(crate) struct Sender {
     written: u64,
     chunk: Vec<u8>,
 }
+
+/// How often a writer that keeps little in the send buffer looks for room.
+const TOP_UP_EVERY: Duration = Duration::from_millis(1);
 
 /// State of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,12 +44,12 @@ enum Phase {
 }
 
 impl Sender {
-    /// The sender of `flow`, to connect to `remote`.
-    pub(crate) fn new(flow: &FlowSpec, remote: SocketAddr) -> Self {
+    /// The sender of `flow`, to connect to `remote`. Its random streams are forks of `rng`.
+    pub(crate) fn new(flow: &FlowSpec, remote: SocketAddr, rng: &Rng) -> Self {
         let start = Instant::ZERO + flow.start;
-        let (total, stop_at) = match flow.workload {
-            Workload::Bytes(bytes) => (bytes, Instant::MAX),
-            Workload::For(span) => (u64::MAX, start + span),
+        let stop_at = match flow.workload {
+            Workload::For(span) => start + span,
+            _ => Instant::MAX,
         };
         let stop_at = flow.stop.map_or(stop_at, |stop| stop_at.min(Instant::ZERO + stop));
         Self {
@@ -51,9 +57,10 @@ impl Sender {
             config: flow.client.clone(),
             remote,
             start,
-            total,
+            agenda: Agenda::new(flow, rng),
             stop_at,
             pace: flow.writer,
+            unsent_max: flow.unsent_max,
             carriage: flow.carriage,
             phase: Phase::Waiting,
             next_write: Instant::MAX,
@@ -62,25 +69,11 @@ impl Sender {
         }
     }
 
-    /// When the first SYN leaves.
-    pub(crate) fn started(&self) -> Instant {
-        self.start
-    }
-    /// Bytes handed to the stack.
-    pub(crate) fn written(&self) -> u64 {
-        self.written
-    }
-
     /// Forgets when it writes next, except for the first time.
     #[cfg(test)]
     pub(crate) fn oversleep(&mut self) {
         self.next_write = Instant::MAX;
     }
-    /// Returns whether it waits for its own time to continue, and not for room.
-    pub(crate) fn pauses(&self) -> bool {
-        self.phase == Phase::Writing && self.next_write != Instant::MAX
-    }
-
     /// Port of the server.
     pub(crate) fn port(&self) -> u16 {
         self.remote.port()
@@ -90,7 +83,7 @@ impl Sender {
         match self.phase {
             Phase::Waiting => self.start,
             Phase::Connecting => self.stop_at,
-            Phase::Writing => self.next_write.min(self.stop_at),
+            Phase::Writing => self.next_write.min(self.stop_at).min(self.agenda.next),
             Phase::Done => Instant::MAX,
         }
     }
@@ -128,23 +121,41 @@ impl Sender {
         if self.phase != Phase::Writing {
             return;
         }
+        if cx.now >= self.agenda.next {
+            self.agenda.advance(cx.now, self.written);
+        }
         let most = match self.pace {
             AppPace::Unlimited => u64::MAX,
             AppPace::Chunks { bytes, .. } => bytes,
         };
-        let wanted = most.min(self.total - self.written);
+        let left = self.agenda.total - self.written;
+        let wanted = most.min(left).min(self.room(stack));
         let taken = match self.carriage {
             Carriage::Described => self.write_described(stack, cx, wanted),
             Carriage::Bytes => self.write_bytes(stack, cx, wanted),
         };
         self.written += taken;
+        let has_paused = self.written == self.agenda.total && self.agenda.next != Instant::MAX;
         self.next_write = match self.pace {
-            AppPace::Chunks { every, .. } if taken == wanted => next_after(cx.now, every),
+            AppPace::Chunks { every, .. } if taken == wanted && !has_paused => next_after(cx.now, every),
+            AppPace::Unlimited if self.unsent_max.is_some() && wanted < left => next_after(cx.now, TOP_UP_EVERY),
             // The write was cut short: a `Writable` event follows.
             _ => Instant::MAX,
         };
-        if self.written == self.total {
+        if self.written == self.agenda.total && !has_paused {
             self.finish(stack, cx);
+        }
+    }
+
+    /// How much it wants to see in the send buffer in addition to what is there.
+    #[inline]
+    fn room(&self, stack: &Stack) -> u64 {
+        match (self.unsent_max, self.end.conn()) {
+            (Some(most), Some(conn)) => stack.info(conn).map_or(0, |info| {
+                let sent = info.counters.bytes_acked + u64::from(info.flight_size);
+                most.saturating_sub(self.written.saturating_sub(sent))
+            }),
+            _ => u64::MAX,
         }
     }
 
@@ -181,5 +192,21 @@ impl Sender {
         let Some(conn) = self.end.conn() else { return };
         let read = stack.read_pattern(cx, conn, u64::MAX);
         assert!(!matches!(read, Ok(Read::Data(1..))), "the server of a flow wrote something: {read:?}");
+    }
+}
+
+impl Source for Sender {
+    fn end(&self) -> &End {
+        &self.end
+    }
+    fn started(&self) -> Instant {
+        self.start
+    }
+    fn written(&self) -> u64 {
+        self.written
+    }
+    fn pauses(&self) -> bool {
+        let waits_for_its_time = self.next_write != Instant::MAX || self.written == self.agenda.total;
+        self.phase == Phase::Writing && waits_for_its_time
     }
 }

@@ -35,6 +35,25 @@ pub struct Group {
     pub arrivals: Option<Arrivals>,
     /// How large transfers are that the application draws.
     pub sizes: Option<Sizes>,
+    /// Who the applications are, if they do not just send.
+    pub app: Option<App>,
+    /// How long a client thinks before it asks again: it draws a time between the two.
+    pub think: Option<(Duration, Duration)>,
+    /// How long a burst lasts: each draws a time between the two.
+    pub on: Option<(Duration, Duration)>,
+    /// How long the silence after it lasts.
+    pub off: Option<(Duration, Duration)>,
+    /// How often something is sent again.
+    pub every: Option<Duration>,
+}
+
+/// An application that does more than send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum App {
+    /// A client asks, a server answers, over one connection.
+    Request,
+    /// It sends in bursts.
+    OnOff,
 }
 
 /// Whose TCP a group has.
@@ -60,6 +79,11 @@ impl Group {
             stop: None,
             arrivals: None,
             sizes: None,
+            app: None,
+            think: None,
+            on: None,
+            off: None,
+            every: None,
         }
     }
 
@@ -89,11 +113,7 @@ impl Group {
                     Refusal::of_value(format!("`{value}` is not a number of flows"), format!("write 1 to {MOST_FLOWS}"))
                 })?;
             }
-            "start" => {
-                self.start = span(value).filter(|(from, until)| from <= until).ok_or_else(|| {
-                    Refusal::of_value(format!("`{value}` is not a start"), "write a time, `2s`, or two, `0s..4s`")
-                })?;
-            }
+            "start" => self.start = two_times(value, "a start")?,
             "rtt" => self.own_rtt = units::duration(value)?,
             "direction" => {
                 self.direction = match value {
@@ -110,6 +130,25 @@ impl Group {
             "stop" => self.stop = Some(units::duration(value)?),
             "arrivals" => self.arrivals = Some(Arrivals::parse(value)?),
             "sizes" => self.sizes = Some(sizes::parse(value)?),
+            _ => return self.set_app(key, value),
+        }
+        Ok(())
+    }
+
+    /// Sets what only some applications have.
+    fn set_app(&mut self, key: &str, value: &str) -> Result<(), Refusal> {
+        match key {
+            "app" => {
+                let app = App::ALL.into_iter().find(|app| app.word() == value);
+                self.app = Some(app.ok_or_else(|| {
+                    let problem = format!("`{value}` is not an application");
+                    Refusal::of_value(problem, "write `request` or `onoff`, or leave it out")
+                })?);
+            }
+            "think" => self.think = Some(two_times(value, "a time to think")?),
+            "on" => self.on = Some(two_times(value, "a length")?),
+            "off" => self.off = Some(two_times(value, "a length")?),
+            "every" => self.every = Some(units::duration(value)?),
             _ => {
                 let problem = format!("flows have no `{key}`");
                 return Err(Refusal::of_key(problem, format!("they have {}", GROUP_KEYS.join(", "))));
@@ -119,9 +158,47 @@ impl Group {
     }
 }
 
+impl App {
+    const ALL: [Self; 2] = [Self::Request, Self::OnOff];
+
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::OnOff => "onoff",
+        }
+    }
+}
+
+/// Reads one time, or two of which the second is not earlier.
+fn two_times(text: &str, what: &str) -> Result<(Duration, Duration), Refusal> {
+    span(text)
+        .filter(|(from, until)| from <= until)
+        .ok_or_else(|| Refusal::of_value(format!("`{text}` is not {what}"), "write a time, `2s`, or two, `0s..4s`"))
+}
+
+fn show_times((from, until): (Duration, Duration)) -> String {
+    if from == until { time(from) } else { format!("{}..{}", time(from), time(until)) }
+}
+
 /// What a group of flows may say.
-pub(crate) const GROUP_KEYS: [&str; 10] =
-    ["profile", "count", "start", "rtt", "direction", "bytes", "pace", "stop", "arrivals", "sizes"];
+pub(crate) const GROUP_KEYS: [&str; 15] = [
+    "profile",
+    "count",
+    "start",
+    "rtt",
+    "direction",
+    "bytes",
+    "pace",
+    "stop",
+    "arrivals",
+    "sizes",
+    "app",
+    "think",
+    "on",
+    "off",
+    "every",
+];
 
 impl Default for Group {
     fn default() -> Self {
@@ -160,10 +237,8 @@ impl fmt::Display for GroupProfile {
 impl fmt::Display for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} x{}", self.profile, self.count)?;
-        match self.start {
-            (Duration::ZERO, Duration::ZERO) => {}
-            (from, until) if from == until => write!(f, " start={from}")?,
-            (from, until) => write!(f, " start={}..{until}", time(from))?,
+        if self.start != (Duration::ZERO, Duration::ZERO) {
+            write!(f, " start={}", show_times(self.start))?;
         }
         if !self.own_rtt.is_zero() {
             write!(f, " rtt={}", self.own_rtt)?;
@@ -185,6 +260,17 @@ impl fmt::Display for Group {
         }
         if let Some(sizes) = self.sizes {
             write!(f, " sizes={}", sizes::show(sizes))?;
+        }
+        if let Some(app) = self.app {
+            write!(f, " app={}", app.word())?;
+        }
+        for (word, times) in [("think", self.think), ("on", self.on), ("off", self.off)] {
+            if let Some(times) = times {
+                write!(f, " {word}={}", show_times(times))?;
+            }
+        }
+        if let Some(every) = self.every {
+            write!(f, " every={every}")?;
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ mod work;
 
 pub use arrivals::Arrivals;
 pub(crate) use group::GROUP_KEYS;
-pub use group::{Group, GroupProfile};
+pub use group::{App, Group, GroupProfile};
 pub use window::{Orders, Window};
 pub(crate) use work::Work;
 
@@ -126,6 +126,9 @@ mod tests {
     #[test_case("arm X2 start=0s..4000ms + linux rtt=0.1s", "arm x2 start=0s..4s + linux x1 rtt=100ms"; "two groups")]
     #[test_case("arm start=2s + linux x3 direction=back bytes=1000kB pace=5Mbit", "arm x1 start=2s + linux x3 direction=back bytes=1MB pace=5Mbit"; "everything")]
     #[test_case("arm stop=30000ms + linux arrivals=2.50/s sizes=10kB..1000kB", "arm x1 stop=30s + linux x1 arrivals=2.5/s sizes=10kB..1MB"; "arrivals")]
+    #[test_case("arm app=request sizes=100kB think=0s..1s", "arm x1 sizes=100kB app=request think=0s..1s"; "requests")]
+    #[test_case("arm on=1s..5000ms app=onoff off=2s..2s pace=1Mbit", "arm x1 pace=1Mbit app=onoff on=1s..5s off=2s"; "bursts")]
+    #[test_case("arm + arm bytes=4MB every=5000ms", "arm x1 + arm x1 bytes=4MB every=5s"; "repetitions")]
     fn groups_are_shown_in_canonical_form_and_read_back(text: &str, canonical: &str) {
         let read = company(text).unwrap();
         assert_eq!(read.show_groups(), canonical);
@@ -143,6 +146,9 @@ mod tests {
     #[test_case("arm stop=soon", "not a valid duration"; "no time to stop")]
     #[test_case("arm arrivals=ten", "not a number of arrivals"; "arrivals in words")]
     #[test_case("arm sizes=large", "are not sizes"; "sizes in words")]
+    #[test_case("arm app=browser", "not an application"; "another application")]
+    #[test_case("arm think=2s..1s", "not a time to think"; "thinking backwards")]
+    #[test_case("arm every=often", "not a valid duration"; "repetitions in words")]
     #[test_case("arm +  + linux", "is empty"; "an empty group")]
     fn wrong_groups_are_refused(text: &str, problem: &str) {
         let refusal = company(text).unwrap_err();
@@ -155,9 +161,16 @@ mod tests {
     #[test_case("arm x6000 + linux x6000", "too many"; "too many")]
     #[test_case("arm arrivals=60/s sizes=1kB", "too many"; "too many arrivals")]
     #[test_case("arm start=0s..4s stop=4s", "stop before they start"; "nothing between start and stop")]
-    #[test_case("arm arrivals=1/s", "need sizes"; "arrivals of nothing")]
+    #[test_case("arm arrivals=1/s", "has no sizes"; "arrivals of nothing")]
     #[test_case("arm sizes=1kB", "draws them"; "sizes of nothing")]
-    #[test_case("arm arrivals=1/s sizes=1kB bytes=1kB", "have sizes"; "sizes twice")]
+    #[test_case("arm arrivals=1/s sizes=1kB bytes=1kB", "`bytes` says nothing about flows that arrive"; "sizes twice")]
+    #[test_case("arm app=request think=1s", "has no sizes"; "answers of nothing")]
+    #[test_case("arm app=request sizes=1kB pace=1Mbit", "`pace` says nothing about requests"; "requests with a pace")]
+    #[test_case("arm app=onoff on=1s", "a length and a distance"; "a burst without end")]
+    #[test_case("arm app=onoff on=0s off=1s", "a length and a distance"; "no burst")]
+    #[test_case("arm every=5s", "a size and a distance"; "nothing repeated")]
+    #[test_case("arm bytes=1MB every=0s", "a size and a distance"; "repeated at once")]
+    #[test_case("arm think=1s", "`think` says nothing about flows that send"; "bulk that thinks")]
     fn what_does_not_go_together_is_refused(text: &str, problem: &str) {
         let refusal = company(text).unwrap().check().unwrap_err();
         assert!(refusal.problem.contains(problem), "{refusal}");

@@ -1,10 +1,13 @@
 //! What the applications of a group do, from its words; and which words do not go together.
 
 use super::arrivals::Arrivals;
-use super::group::Group;
+use super::group::{App, Group};
 use crate::spec::refusal::Refusal;
 use base::Duration;
 use sim::Sizes;
+
+/// A time is drawn between the two.
+type Times = (Duration, Duration);
 
 /// What the applications of a group do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,30 +16,93 @@ pub(crate) enum Work {
     Bulk,
     /// Each sends this much.
     Bytes(u64),
+    /// Each sends this much again and again.
+    Repeated { bytes: u64, every: Duration },
     /// Flows arrive, and each sends what it draws.
     Arrivals(Arrivals, Sizes),
+    /// Each asks for answers, and thinks in between.
+    Requests { sizes: Sizes, think: Times },
+    /// Each sends for a while, and is silent for a while.
+    OnOff { on: Times, off: Times },
 }
+
+/// A word that a group may have, and whether it has it.
+type Word = (&'static str, bool);
 
 impl Work {
     /// What `group` does.
     pub(crate) fn of(group: &Group) -> Result<Self, Refusal> {
-        let refuse = |problem: &str, remedy: &str| Err(Refusal::of_value(format!("`{group}`: {problem}"), remedy));
-        match (group.arrivals, group.sizes) {
-            (Some(_), Some(_)) if group.bytes.is_some() => {
-                refuse("flows that arrive have sizes", "leave `bytes` out, or write `sizes` of one value")
+        let work = Self::meant(group)?;
+        let taken: &[&str] = match work {
+            Self::Bulk => &["pace"],
+            Self::Bytes(_) => &["bytes", "pace"],
+            Self::Repeated { .. } => &["bytes", "every", "pace"],
+            Self::Arrivals(..) => &["arrivals", "sizes", "pace"],
+            Self::Requests { .. } => &["app", "sizes", "think"],
+            Self::OnOff { .. } => &["app", "on", "off", "pace"],
+        };
+        let words = words(group).into_iter().filter(|(_, is_there)| *is_there).map(|(word, _)| word);
+        match words.into_iter().find(|word| !taken.contains(word)) {
+            None => Ok(work),
+            Some(word) => {
+                let problem = format!("`{group}`: `{word}` says nothing about {}", work.name());
+                Err(Refusal::of_value(problem, format!("leave it out; beside it there are {}", taken.join(", "))))
             }
-            (Some(arrivals), Some(sizes)) => Ok(Self::Arrivals(arrivals, sizes)),
-            (Some(_), None) => refuse("flows that arrive need sizes", "add for example `sizes=12kB`"),
-            (None, Some(_)) => {
-                refuse("sizes need something that draws them", "add for example `arrivals=10/s`, or write `bytes`")
-            }
-            (None, None) => Ok(group.bytes.map_or(Self::Bulk, Self::Bytes)),
+        }
+    }
+
+    /// Finds what is meant by the most telling word.
+    fn meant(group: &Group) -> Result<Self, Refusal> {
+        let lacks = |what: &str, example: &str| {
+            Refusal::of_value(format!("`{group}`: {what}"), format!("add for example `{example}`"))
+        };
+        let sizes = || group.sizes.ok_or_else(|| lacks("what is drawn has no sizes", "sizes=12kB"));
+        if let Some(App::Request) = group.app {
+            let think = group.think.unwrap_or((Duration::ZERO, Duration::ZERO));
+            return Ok(Self::Requests { sizes: sizes()?, think });
+        }
+        if let Some(App::OnOff) = group.app {
+            let is_long = |(from, _): &Times| !from.is_zero();
+            let times = group.on.filter(is_long).zip(group.off.filter(is_long));
+            let (on, off) =
+                times.ok_or_else(|| lacks("bursts have a length and a distance", "on=1s..5s off=1s..5s"))?;
+            return Ok(Self::OnOff { on, off });
+        }
+        if let Some(arrivals) = group.arrivals {
+            return Ok(Self::Arrivals(arrivals, sizes()?));
+        }
+        if group.sizes.is_some() {
+            return Err(lacks("sizes need something that draws them", "arrivals=10/s` or `app=request"));
+        }
+        if let Some(every) = group.every {
+            let bytes = group.bytes.filter(|_| !every.is_zero());
+            let bytes =
+                bytes.ok_or_else(|| lacks("what is repeated has a size and a distance", "bytes=4MB every=5s"))?;
+            return Ok(Self::Repeated { bytes, every });
+        }
+        Ok(group.bytes.map_or(Self::Bulk, Self::Bytes))
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Bulk => "flows that send as much as they can",
+            Self::Bytes(_) => "flows with a size",
+            Self::Repeated { .. } => "what is repeated",
+            Self::Arrivals(..) => "flows that arrive",
+            Self::Requests { .. } => "requests",
+            Self::OnOff { .. } => "bursts",
         }
     }
 
     /// Returns whether the seed decides anything about it.
     pub(crate) fn is_drawn(self) -> bool {
-        matches!(self, Self::Arrivals(..))
+        let differ = |(from, until): Times| from != until;
+        match self {
+            Self::Arrivals(..) => true,
+            Self::Requests { sizes, think } => sizes.is_drawn() || differ(think),
+            Self::OnOff { on, off } => differ(on) || differ(off),
+            Self::Bulk | Self::Bytes(_) | Self::Repeated { .. } => false,
+        }
     }
 
     /// The number of flows that a run may have of one flow of the group that acts for this long: of arrivals, more than any run in a
@@ -51,4 +117,19 @@ impl Work {
             _ => 1,
         }
     }
+}
+
+/// The words that only some applications have.
+fn words(group: &Group) -> [Word; 9] {
+    [
+        ("app", group.app.is_some()),
+        ("arrivals", group.arrivals.is_some()),
+        ("bytes", group.bytes.is_some()),
+        ("every", group.every.is_some()),
+        ("off", group.off.is_some()),
+        ("on", group.on.is_some()),
+        ("pace", group.pace.is_some()),
+        ("sizes", group.sizes.is_some()),
+        ("think", group.think.is_some()),
+    ]
 }
