@@ -13,8 +13,10 @@ mod access;
 mod apps;
 mod budget;
 mod checker;
+mod datagrams;
 mod device;
 mod draw;
+mod labels;
 mod node;
 mod outcome;
 mod packet;
@@ -31,12 +33,13 @@ pub use budget::{BudgetSpec, Resource};
 pub use device::{Device, Merging};
 pub use draw::{Sizes, gap};
 pub use node::CONN_IDS_PER_NODE;
-pub use outcome::{Cause, EndOutcome, Failure, FlowOutcome, Outcome, Piece, Side};
+pub use outcome::{Cause, DatagramOutcome, EndOutcome, Failure, FlowOutcome, Outcome, Piece, Side};
 pub use packet::{PacketPool, Parcel, SimPacket, StoredPayload};
 pub use pause::Pause;
 pub use queue::EventQueue;
 pub use scenario::{
-    AppPace, AuditSchedule, BurstLimit, Carriage, Direction, FlowSpec, IpVersion, REQUEST, Scenario, Until, Workload,
+    AppPace, AuditSchedule, BurstLimit, Carriage, DatagramSpec, Direction, FlowSpec, IpVersion, REQUEST, Scenario,
+    Sends, Until, Workload,
 };
 pub use stall_limit::stall_limit;
 pub use watch::{Delays, Watch};

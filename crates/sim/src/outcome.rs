@@ -12,6 +12,8 @@ use tcp::{CloseReason, TcpInfo};
 pub struct Outcome {
     /// In the order of the scenario.
     pub flows: Vec<FlowOutcome>,
+    /// Datagrams, in the order of the scenario.
+    pub datagrams: Vec<DatagramOutcome>,
     /// The path from the clients to the servers: data, mostly.
     pub forward: PathStats,
     /// The path back: acknowledgements, mostly.
@@ -75,6 +77,21 @@ pub struct Piece {
     pub bytes: u64,
     /// When its last byte was read; `None` if the run did not see that.
     pub done: Option<Instant>,
+}
+
+/// What came of a flow of datagrams.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DatagramOutcome {
+    /// Datagrams sent.
+    pub sent: u64,
+    /// Those that arrived; of pings, those whose echo did.
+    pub received: u64,
+    /// Packets that the paths dropped, echoes included.
+    pub dropped: u64,
+    /// Payload received by bins of time ([`Watch`](crate::Watch)); none for pings.
+    pub bins: Vec<u64>,
+    /// Round trips of pings beyond delays and their own transmission; of those sent in the time that is watched, if any is.
+    pub waits: Delays,
 }
 
 /// One end of a flow.

@@ -71,16 +71,31 @@ impl SimPacket {
         RxFrame { at, header: Header::emitted(self.header()), payload, gso_size, checksum: ChecksumState::Unneeded }
     }
 
-    /// Returns the TCP header, and whatever of the buffer is behind it.
+    /// Returns the TCP or UDP header, and whatever of the buffer is behind it.
     #[inline]
     fn tcp(&self) -> &[u8] {
-        &self.header[Header::emitted(self.header()).tcp_at().expect("a TCP stack sent it")..]
+        // IP headers of our stacks have neither options nor extensions.
+        &self.header[if self.header[0] >> 4 == 4 { 20 } else { 40 }..]
     }
 
     /// Source and destination port.
     pub(crate) fn ports(&self) -> [u16; 2] {
         let tcp = self.tcp();
         [0, 2].map(|at| u16::from_be_bytes([tcp[at], tcp[at + 1]]))
+    }
+
+    /// Returns whether it is UDP's.
+    pub(crate) fn is_datagram(&self) -> bool {
+        const UDP: u8 = 17;
+        self.header[if self.header[0] >> 4 == 4 { 9 } else { 6 }] == UDP
+    }
+
+    /// Position of a described payload; zero for bytes.
+    pub(crate) fn position(&self) -> u64 {
+        match self.payload {
+            StoredPayload::Pattern { offset, .. } => offset,
+            StoredPayload::Bytes(_) => 0,
+        }
     }
 
     /// First sequence number of the TCP segment inside.

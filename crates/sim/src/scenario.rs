@@ -5,7 +5,7 @@ use crate::device::Device;
 use crate::draw::Sizes;
 use crate::pause::Pause;
 use crate::watch::Watch;
-use base::Duration;
+use base::{Duration, Rate};
 use netem::PathSpec;
 use tcp::ValidConfig;
 
@@ -20,6 +20,8 @@ pub struct Scenario {
     pub reverse: PathSpec,
     /// The flows.
     pub flows: Vec<FlowSpec>,
+    /// Datagrams beside them. They need devices that do not merge packets.
+    pub datagrams: Vec<DatagramSpec>,
     /// When to give up.
     pub budget: BudgetSpec,
     /// How often the books of the endpoints are audited.
@@ -56,6 +58,7 @@ impl Scenario {
             forward,
             reverse,
             flows: Vec::new(),
+            datagrams: Vec::new(),
             budget: BudgetSpec::default(),
             audit: AuditSchedule::EpisodeEdges,
             stall_after: STALL_AFTER,
@@ -116,6 +119,32 @@ impl FlowSpec {
             carriage: Carriage::Described,
         }
     }
+}
+
+/// A flow of datagrams.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatagramSpec {
+    /// What is sent when.
+    pub sends: Sends,
+    /// Bytes of each IP packet, headers included: from 64 to 1,500.
+    pub size: u32,
+    /// Which way they go; an echo goes the other.
+    pub direction: Direction,
+    /// Round-trip time of the flow's own part of the way, as for connections.
+    pub own_rtt: Duration,
+    /// When the first one leaves, counted from the start of the run.
+    pub start: Duration,
+    /// When no more leave.
+    pub stop: Option<Duration>,
+}
+
+/// What a flow of datagrams sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sends {
+    /// As many as this rate carries, in bits of IP packets per second, at equal distances.
+    Rate(Rate),
+    /// One at these distances; the other end sends each back at once. Not zero.
+    Pings(Duration),
 }
 
 /// Which way the data of a flow goes.
@@ -211,7 +240,7 @@ pub struct BurstLimit {
 pub enum Until {
     /// When both ends of every flow have reported their end.
     Closed,
-    /// At this time, counted from the start, whatever is open then; or when every flow has ended.
+    /// At this time, counted from the start, whatever is open then; or when every flow has ended, if there are no datagrams.
     At(Duration),
     /// When no event is left: TIME-WAIT is over and the last stray packet has arrived.
     Quiet,

@@ -4,6 +4,7 @@
 //! scenario do not shift what others draw, and two scenarios that differ only in their endpoints meet the same random conditions.
 
 use crate::access::Access;
+use crate::device::Merging;
 use crate::node::Node;
 use crate::packet::Parcel;
 use crate::pause::Pauses;
@@ -132,18 +133,21 @@ impl Topology {
     /// Builds what `scenario` describes.
     ///
     /// # Panics
-    /// If the scenario has more than 10,000 flows, or loses segments by ambiguous positions.
+    /// If the scenario has more than 10,000 flows, loses segments by ambiguous positions, or merges datagrams.
     pub(crate) fn new(scenario: &Scenario) -> Self {
-        assert!(scenario.flows.len() <= MAX_FLOWS, "at most {MAX_FLOWS} flows");
+        assert!(scenario.flows.len() + scenario.datagrams.len() <= MAX_FLOWS, "at most {MAX_FLOWS} flows");
         assert!(positions_are_known(scenario), "losses by position need a single flow whose bytes are described");
         let rng = Rng::new(scenario.seed);
         let addresses = addresses(scenario.ip);
         let devices = [scenario.client_device, scenario.server_device];
+        let is_merging = devices.iter().any(|device| device.merging != Merging::Off);
+        assert!(scenario.datagrams.is_empty() || !is_merging, "datagrams are not merged");
         let mut nodes = [(CLIENTS, "node/a"), (SERVERS, "node/b")]
             .map(|(index, label)| Node::new(addresses[index], devices[index], &rng.fork(label)));
         nodes[CLIENTS].pauses = Pauses::new(&scenario.client_pauses);
         nodes[SERVERS].pauses = Pauses::new(&scenario.server_pauses);
-        let own = || scenario.flows.iter().map(|flow| flow.own_rtt);
+        let own_of_datagrams = || scenario.datagrams.iter().map(|flow| flow.own_rtt);
+        let own = || scenario.flows.iter().map(|flow| flow.own_rtt).chain(own_of_datagrams());
         let link = |spec: &PathSpec, label, [from, to]: [usize; 2]| Link {
             path: spec.build(&rng.fork(label)),
             from,
@@ -230,10 +234,12 @@ fn applications(flow: &FlowSpec, remote: SocketAddr, rng: &Rng, bin: Option<Dura
 /// Returns whether nothing is lost by position, or a position names the data of one flow.
 fn positions_are_known(scenario: &Scenario) -> bool {
     let asked_for = !(scenario.forward.drops.is_empty() && scenario.reverse.drops.is_empty());
-    !asked_for || matches!(&scenario.flows[..], [flow] if flow.carriage == Carriage::Described)
+    let is_one = matches!(&scenario.flows[..], [flow] if flow.carriage == Carriage::Described);
+    !asked_for || is_one && scenario.datagrams.is_empty()
 }
 
-fn addresses(ip: IpVersion) -> [IpAddr; 2] {
+/// Addresses of the nodes.
+pub(crate) fn addresses(ip: IpVersion) -> [IpAddr; 2] {
     match ip {
         IpVersion::V4 => [Ipv4Addr::new(10, 0, 0, 1).into(), Ipv4Addr::new(10, 0, 0, 2).into()],
         IpVersion::V6 => [1, 2].map(|host| Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, host).into()),

@@ -8,7 +8,9 @@
 use crate::access::flow_of;
 use crate::budget::Budget;
 use crate::checker::{Checkers, Progress, Timers};
+use crate::datagrams::Datagrams;
 use crate::device::{self, Merging};
+use crate::labels::{cause_label, hop_label, moved_label};
 use crate::node::{Node, NodeView, Served, global};
 use crate::outcome::{Cause, EndOutcome, Failure, FlowOutcome, Outcome};
 use crate::packet::{Entry, PacketPool, Parcel};
@@ -79,8 +81,9 @@ struct World<'a, O> {
     arrivals: Vec<(Instant, Parcel)>,
     lost: Vec<Lost>,
     entered: Vec<Entered>,
-    /// Packets that the paths dropped, by flow.
+    /// Packets that the paths dropped, by flow; those of datagrams follow.
     dropped: Vec<u64>,
+    datagrams: Option<Datagrams>,
     /// All flows before this one have ended.
     first_open: usize,
     timers: Timers,
@@ -96,6 +99,10 @@ impl<'a, O: Observer> World<'a, O> {
         for (index, node) in topology.nodes.iter().enumerate() {
             queue.arm(index, node.wake_at());
         }
+        let datagrams = Datagrams::new(scenario);
+        for (index, _) in topology.nodes.iter().enumerate() {
+            queue.arm_earlier(index, datagrams.as_ref().map_or(Instant::MAX, |datagrams| datagrams.wake_at(index)));
+        }
         Self {
             queue,
             now: Instant::ZERO,
@@ -103,7 +110,8 @@ impl<'a, O: Observer> World<'a, O> {
             arrivals: Vec::new(),
             lost: Vec::new(),
             entered: Vec::new(),
-            dropped: vec![0; topology.flows.len()],
+            dropped: vec![0; topology.flows.len() + scenario.datagrams.len()],
+            datagrams,
             first_open: 0,
             timers: Timers::new(topology.nodes.len()),
             checkers: Checkers::new(&topology, scenario),
@@ -139,7 +147,7 @@ impl<'a, O: Observer> World<'a, O> {
             let links = &self.topology.links;
             let in_flight = || links.iter().map(|link| link.in_flight()).max().unwrap_or(0);
             self.budget.spend(at, in_flight).map_err(|what| Cause::BudgetExhausted { what })?;
-            if served.closings > 0 && self.until != Until::Quiet && self.open_flow().is_none() {
+            if served.closings > 0 && self.ends_with_flows() && self.open_flow().is_none() {
                 break;
             }
         }
@@ -153,6 +161,15 @@ impl<'a, O: Observer> World<'a, O> {
         Ok(self.outcome())
     }
 
+    /// Returns whether the run is over when all flows have ended.
+    fn ends_with_flows(&self) -> bool {
+        match self.until {
+            Until::Closed => true,
+            Until::At(_) => self.datagrams.is_none(),
+            Until::Quiet => false,
+        }
+    }
+
     /// Returns a flow that has not ended. An end is final, so that those before it need not be asked again.
     fn open_flow(&mut self) -> Option<usize> {
         let open = (self.first_open..self.topology.flows.len()).find(|flow| !self.topology.has_ended(*flow));
@@ -163,6 +180,9 @@ impl<'a, O: Observer> World<'a, O> {
     /// Serves one node at the present instant.
     fn step(&mut self, index: usize) -> Result<Served, Cause> {
         self.take_arrivals(index);
+        if self.datagrams.is_some() {
+            self.serve_datagrams(index);
+        }
         let mut total = Served { calls: 0, closings: 0 };
         let node = &self.topology.nodes[index];
         if !self.arrivals.is_empty() || node.wake_at() <= self.now {
@@ -195,7 +215,25 @@ impl<'a, O: Observer> World<'a, O> {
     fn next_event_of(&self, index: usize) -> Instant {
         let node = &self.topology.nodes[index];
         let links = node.incoming.iter().map(|link| self.topology.links[*link].next_deadline());
-        links.fold(node.wake_at(), Instant::min)
+        let next = links.fold(node.wake_at(), Instant::min);
+        self.datagrams.as_ref().map_or(next, |datagrams| next.min(datagrams.wake_at(index)))
+    }
+
+    /// Lets the datagrams of a node arrive and leave.
+    #[inline(never)]
+    fn serve_datagrams(&mut self, index: usize) {
+        let Self { topology: Topology { nodes, links, .. }, pool, lost, dropped, arrivals, now, queue, .. } = self;
+        let [(_, route)] = nodes[index].routes[..] else { panic!("each node has one path") };
+        let link = &mut links[route];
+        let send = |pool: &mut PacketPool, mut packet: Parcel| {
+            packet.entered = *now;
+            let mut on_drop =
+                |packet, hop, cause| discard::<O>(pool, lost, dropped, Lost { link: route, hop, cause, packet });
+            link.path.offer(*now, packet, &mut on_drop);
+            queue.arm_earlier(link.to, link.next_deadline());
+        };
+        let datagrams = self.datagrams.as_mut().expect("the caller saw them");
+        datagrams.serve((index, *now), arrivals, pool, send);
     }
 
     /// Collects everything that reaches the node by now.
@@ -290,6 +328,10 @@ impl<'a, O: Observer> World<'a, O> {
     /// Reports packets lost in the network to the observer, under the connections that sent them.
     fn report_lost(&mut self) {
         for Lost { link, hop, cause, packet } in self.lost.drain(..) {
+            if packet.is_datagram() {
+                self.pool.put_back(packet);
+                continue;
+            }
             let sender = self.topology.links[link].from;
             let conn = self.topology.nodes[sender].conn_id_between(packet.ports()).unwrap_or(ConnId(0));
             let (seq, len) = (packet.seq(), packet.wire_len() as Bytes);
@@ -306,7 +348,9 @@ impl<'a, O: Observer> World<'a, O> {
         let delays = topology.links[0].delays();
         let [forward, reverse] = [0, 1].map(|link: usize| topology.links[link].path.stats());
         let virtual_time = self.now.since(Instant::ZERO);
-        Outcome { flows, forward, reverse, delays, steps: self.budget.steps(), virtual_time }
+        let of_datagrams = &self.dropped[topology.flows.len()..];
+        let datagrams = self.datagrams.as_ref().map_or(Vec::new(), |datagrams| datagrams.outcomes(of_datagrams));
+        Outcome { flows, datagrams, forward, reverse, delays, steps: self.budget.steps(), virtual_time }
     }
 }
 
@@ -336,39 +380,6 @@ fn discard<O: Observer>(pool: &mut PacketPool, lost: &mut Vec<Lost>, dropped: &m
         lost.push(packet);
     } else {
         pool.put_back(packet.packet);
-    }
-}
-
-// netem does not see trace, so the labels of its events are found here.
-
-const fn hop_label(kind: HopKind) -> trace::Hop {
-    match kind {
-        HopKind::FirstFlight => trace::Hop::FirstFlight,
-        HopKind::Loss => trace::Hop::Loss,
-        HopKind::Drop => trace::Hop::Drop,
-        HopKind::Duplicate => trace::Hop::Duplicate,
-        HopKind::Delay => trace::Hop::Delay,
-        HopKind::Rate => trace::Hop::Rate,
-        HopKind::Police => trace::Hop::Police,
-        HopKind::Thin => trace::Hop::Thin,
-        HopKind::Release => trace::Hop::Release,
-    }
-}
-
-const fn moved_label(moved: Moved) -> trace::Moved {
-    match moved {
-        Moved::Late => trace::Moved::Late,
-        Moved::Early => trace::Moved::Early,
-    }
-}
-
-const fn cause_label(cause: DropCause) -> trace::DropCause {
-    match cause {
-        DropCause::Tail => trace::DropCause::Tail,
-        DropCause::Loss => trace::DropCause::Loss,
-        DropCause::Aqm => trace::DropCause::Aqm,
-        DropCause::Policed => trace::DropCause::Policed,
-        DropCause::Thinned => trace::DropCause::Thinned,
     }
 }
 
