@@ -12,20 +12,20 @@ use trace::Off;
 
 /// Rate for each flow, unless the argument says otherwise.
 const MBIT_EACH: u64 = 10;
-/// End of every run.
+/// End of every run, unless `--ms` says otherwise.
 const END: Duration = Duration::from_secs(3);
-/// Runs of each kind.
+/// Runs of each kind, unless `--rounds` says otherwise.
 const ROUNDS: usize = 3;
 
-fn scenario(flows: u64, mbit: u64) -> Scenario {
+fn scenario(flows: u64, mbit: u64, end: Duration) -> Scenario {
     let rtt = Duration::from_millis(50);
     let rate = Rate::from_bits_per_sec(mbit * 1_000_000).expect("not zero");
     let forward = PathSpec { rate: Some(rate), buffer: Buffer::bdp(rate, rtt), ..PathSpec::ideal(rtt / 2) };
     let mut scenario = Scenario::new(1, forward, PathSpec::ideal(rtt / 2));
-    scenario.until = Until::At(END);
+    scenario.until = Until::At(end);
     let config = Config::default().validate().expect("the default configuration is valid");
     for flow in 0..flows {
-        let spec = FlowSpec::new(config.clone(), config.clone(), Workload::For(END * 2));
+        let spec = FlowSpec::new(config.clone(), config.clone(), Workload::For(end * 2));
         // Not all at one instant: over a tenth of a second.
         scenario.flows.push(FlowSpec { start: Duration::from_nanos(flow * 100_000_000 / flows), ..spec });
     }
@@ -53,17 +53,27 @@ fn peak_memory() -> u64 {
 }
 
 fn main() {
-    let kinds: Vec<String> = std::env::args().skip(1).collect();
-    let parse = |text: &str| text.parse::<u64>().expect("a number of flows, or flows:Mbit/s");
+    let mut arguments = std::env::args().skip(1);
+    let (mut kinds, mut end, mut rounds) = (Vec::new(), END, ROUNDS);
+    let parse =
+        |text: &str| text.parse::<u64>().expect("a number of flows, or flows:Mbit/s, after --ms or --rounds a number");
+    while let Some(argument) = arguments.next() {
+        let mut number = || parse(&arguments.next().unwrap_or_default());
+        match argument.as_str() {
+            "--ms" => end = Duration::from_millis(number()),
+            "--rounds" => rounds = number() as usize,
+            _ => kinds.push(argument),
+        }
+    }
     let mut times = vec![Vec::new(); kinds.len()];
     let mut last = vec![None; kinds.len()];
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         for (index, kind) in kinds.iter().enumerate() {
             let (flows, mbit) = match kind.split_once(':') {
                 Some((flows, mbit)) => (parse(flows), parse(mbit)),
                 None => (parse(kind), parse(kind) * MBIT_EACH),
             };
-            let scenario = scenario(flows, mbit);
+            let scenario = scenario(flows, mbit, end);
             let started = std::time::Instant::now();
             let outcome = run(&scenario, &mut Off).unwrap_or_else(|failure| panic!("{failure}"));
             times[index].push(started.elapsed().as_nanos() as u64);
@@ -72,6 +82,6 @@ fn main() {
     }
     for ((kind, times), outcome) in kinds.iter().zip(&mut times).zip(last) {
         times.sort_unstable();
-        report(kind, &outcome.expect("it ran"), times[ROUNDS / 2]);
+        report(kind, &outcome.expect("it ran"), times[rounds / 2]);
     }
 }
