@@ -1,6 +1,5 @@
 //! Propagation delay: a fixed part, jitter, and reordering.
 //!
-//! Every packet has a *regular* exit time: arrival + delay + jitter, and with order-keeping jitter never before the
 //! Every packet has a *regular* exit time: arrival + delay + jitter, and with order-keeping jitter never before the regular exit
 //! of its predecessor. Reordering moves single packets away from their regular time and does not affect others: they arrive as if
 //! none had been chosen. It is part of this hop because an early packet takes a separate delay *instead of* this one, which a
@@ -51,6 +50,16 @@ impl Delay {
     /// A delay with jitter, reordering, both or neither.
     pub fn new(delay: Duration, jitter: Option<Jitter>, reorder: ReorderSpec) -> Self {
         Self { delay, jitter, reorder, index: 0, last_exit: Instant::ZERO }
+    }
+
+    /// Returns the delay without jitter and reordering.
+    pub(crate) fn delay(&self) -> Duration {
+        self.delay
+    }
+
+    /// Changes it for packets that enter from now on.
+    pub(crate) fn set_delay(&mut self, delay: Duration) {
+        self.delay = delay;
     }
 
     fn varied_exit(&mut self, now: Instant, rng: &mut Rng) -> (Instant, Option<Moved>) {

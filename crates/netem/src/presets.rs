@@ -5,22 +5,25 @@
 //! reordering, after the bottleneck → duplication. Duplication comes last so that a copy costs the bottleneck nothing and arrives
 //! right after its original: this shows how an endpoint handles a copy, not a slower link.
 
+use crate::course::Course;
 use crate::delay::{Delay, Jitter};
 use crate::duplicate::Duplicate;
 use crate::first_flight::FirstFlight;
 use crate::hop::{Hop, Packet};
 use crate::loss::gilbert_elliott::Chain;
-use crate::loss::{Bernoulli, ByPosition, GilbertElliott, Mask, StreamLoss};
+use crate::loss::{Bernoulli, ByPosition, ChangingLoss, GilbertElliott, Mask, StreamLoss};
 use crate::path::Path;
 use crate::police::{Policer, PolicerSpec};
 use crate::queue::QueueSpec;
 use crate::queue::droptail::Buffer;
 use crate::rate::Bottleneck;
+use crate::rate::changing::ChangingLink;
 use crate::rate::delivery_trace::{DeliveryTrace, TraceLink};
 use crate::rate::managed::ManagedBottleneck;
 use crate::rate::serialiser::{Serialiser, Service};
 use crate::release::{Release, ReleaseSpec};
 use crate::reorder::ReorderSpec;
+use crate::shifting::ShiftingDelay;
 use crate::thin::Thin;
 use base::{Duration, Rate, Ratio, Rng};
 use std::sync::Arc;
@@ -32,12 +35,16 @@ pub struct PathSpec {
     pub rate: Option<Rate>,
     /// When the bottleneck passes packets, if not at `rate`, which is then their mean and has no effect.
     pub trace: Option<Arc<DeliveryTrace>>,
+    /// How the rate changes with time: then neither `rate` nor `trace` has an effect, beyond that there is a bottleneck.
+    pub rates: Option<Course>,
     /// Room of the bottleneck: for all its packets behind a drop-tail queue, for those that wait behind any other.
     pub buffer: Buffer,
     /// How the bottleneck manages its queue.
     pub queue: QueueSpec,
     /// One-way delay.
     pub delay: Duration,
+    /// How it changes with time.
+    pub delays: Option<Course>,
     /// Random extra delay after the bottleneck.
     pub jitter: Option<Jitter>,
     /// Loss on entry, of segments by their place in the stream.
@@ -68,6 +75,8 @@ pub enum LossSpec {
     Bernoulli(Ratio),
     /// In bursts.
     GilbertElliott(Chain),
+    /// Each with the first probability, and with another one from each of these times on, which do not decrease.
+    Changing(Ratio, Arc<[(Duration, Ratio)]>),
     /// Those with these indices, counted from zero.
     Mask(Vec<u64>),
 }
@@ -78,9 +87,11 @@ impl PathSpec {
         Self {
             rate: None,
             trace: None,
+            rates: None,
             buffer: Buffer::Unlimited,
             queue: QueueSpec::DropTail,
             delay,
+            delays: None,
             jitter: None,
             drops: Vec::new(),
             loss: LossSpec::None,
@@ -106,6 +117,7 @@ impl PathSpec {
             LossSpec::None => {}
             LossSpec::Bernoulli(probability) => hops.push(Box::new(Bernoulli::new(*probability))),
             LossSpec::GilbertElliott(chain) => hops.push(Box::new(GilbertElliott::new(*chain))),
+            LossSpec::Changing(first, changes) => hops.push(Box::new(ChangingLoss::new(*first, changes.clone()))),
             LossSpec::Mask(indices) => hops.push(Box::new(Mask::new(indices.clone()))),
         }
         if let Some(policer) = self.policer {
@@ -115,15 +127,20 @@ impl PathSpec {
             hops.push(Box::new(Thin::new(wait)));
         }
         if let Some(rate) = self.rate {
-            hops.push(match &self.trace {
-                Some(trace) => self.bottleneck(TraceLink::new(trace.clone()), rng),
-                None => self.bottleneck(Serialiser::new(rate), rng),
+            hops.push(match (&self.rates, &self.trace) {
+                (Some(course), _) => self.bottleneck(ChangingLink::new(course), rng),
+                (None, Some(trace)) => self.bottleneck(TraceLink::new(trace.clone()), rng),
+                (None, None) => self.bottleneck(Serialiser::new(rate), rng),
             });
         }
         if let Some(release) = self.release {
             hops.push(Box::new(Release::new(release)));
         }
-        hops.push(Box::new(Delay::new(self.delay, self.jitter, self.reorder)));
+        let line = Delay::new(self.delay, self.jitter, self.reorder);
+        hops.push(match &self.delays {
+            Some(course) => Box::new(ShiftingDelay::new(line, course)),
+            None => Box::new(line),
+        });
         if !self.duplicate.is_zero() {
             hops.push(Box::new(Duplicate::new(self.duplicate)));
         }

@@ -3,6 +3,7 @@
 //! First in, first out, with no decision on leaving: the exit time of a packet is known on entry, so a packet needs no event
 //! here, whether the link has a fixed rate (`serialiser.rs`) or a trace of opportunities (`delivery_trace.rs`).
 
+pub mod changing;
 pub mod delivery_trace;
 pub mod managed;
 pub mod serialiser;

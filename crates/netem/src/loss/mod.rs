@@ -1,11 +1,13 @@
 //! Loss: hops that drop packets by index on the hop, whatever their size and time, or by their part of the stream.
 
 pub mod bernoulli;
+pub mod changing;
 pub mod gilbert_elliott;
 pub mod mask;
 pub mod position;
 
 pub use bernoulli::Bernoulli;
+pub use changing::ChangingLoss;
 pub use gilbert_elliott::GilbertElliott;
 pub use mask::Mask;
 pub use position::{ByPosition, Place, StreamLoss};

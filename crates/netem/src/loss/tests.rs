@@ -67,6 +67,19 @@ fn a_chain_of_bursts(loss: (u64, u64), length: (u64, u64)) -> Option<((u64, u64)
 }
 
 #[test]
+fn a_changed_probability_holds_from_its_time_on() {
+    let lost = |begin: u64| {
+        let changes = [(ns(100), ONE), (ns(200), ZERO), (ns(300), ONE), (ns(300), ZERO)];
+        let mut hop = ChangingLoss::new(ZERO, changes.into());
+        Hop::<Parcel>::begin(&mut hop, at(begin));
+        let offers = (0..5).map(|index| hop.offer(at(begin + index * 99 + 1), full_sized(index), &mut Rng::new(1)));
+        offers.map(|offer| matches!(offer, Offer::Dropped(..))).collect::<Vec<_>>()
+    };
+    assert_eq!(lost(0), [false, true, true, false, false]);
+    assert_eq!(lost(7_000), lost(0));
+}
+
+#[test]
 fn bursts_lose_what_they_say_in_the_long_run() {
     let mut hop = GilbertElliott::new(Chain::of_bursts(Ratio::new(1, 50).unwrap(), 4, 1).unwrap());
     let lost = lost(&mut hop, 1_000_000);

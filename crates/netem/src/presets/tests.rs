@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::delay::JitterKind;
+use crate::model::{Between, Leo, Model};
 use crate::path::PathStats;
 use crate::queue::{Codel, DualPi2, FqCodel, Pie};
+use crate::stretch::Stretch;
 use crate::testing::{Outcome, Parcel, at, drive, ns, percent, rate};
 use base::{Instant, Rng};
 use proptest::prelude::*;
@@ -38,7 +40,12 @@ fn loss() -> impl Strategy<Value = LossSpec> {
         LossSpec::GilbertElliott(Chain { into_bad, into_good, loss_in_good, loss_in_bad })
     });
     let mask = proptest::collection::vec(0u64..100, 0..50).prop_map(LossSpec::Mask);
-    prop_oneof![Just(LossSpec::None), ratio().prop_map(LossSpec::Bernoulli), chain, mask]
+    let changes = proptest::collection::vec((span(), ratio()), 0..4).prop_map(|mut changes| {
+        changes.sort_by_key(|(from, _)| *from);
+        changes.into()
+    });
+    let changing = (ratio(), changes).prop_map(|(first, changes)| LossSpec::Changing(first, changes));
+    prop_oneof![Just(LossSpec::None), ratio().prop_map(LossSpec::Bernoulli), chain, mask, changing]
 }
 fn reorder() -> impl Strategy<Value = ReorderSpec> {
     let late = (ratio(), span()).prop_map(|(probability, extra)| ReorderSpec::Late { probability, extra });
@@ -57,19 +64,38 @@ fn release() -> impl Strategy<Value = Option<ReleaseSpec>> {
     proptest::option::weighted(0.3, some)
 }
 
+fn course() -> impl Strategy<Value = Option<Course>> {
+    let rates = (proptest::option::weighted(0.7, 1_000_000u64..1_000_000_000), proptest::option::of(span()));
+    let given = proptest::collection::vec((1u64..2_000_000, rates), 0..5).prop_map(|stretches| {
+        let mut list = vec![Stretch { from: Duration::ZERO, rate: Some(rate(5_000_000)), delay: None }];
+        for (gap, (bps, delay)) in stretches {
+            let from = list[list.len() - 1].from + ns(gap);
+            list.push(Stretch { from, rate: bps.map(rate), delay });
+        }
+        let last = Stretch { from: list[list.len() - 1].from + ns(1), ..list[0] };
+        Course::given([list, vec![last]].concat())
+    });
+    let between = |least: u64, most: u64| Between { least: ns(least), most: ns(most) };
+    let rates = Between { least: rate(1_000_000), most: rate(1_000_000_000) };
+    let leo = Leo { every: ns(900_000), delay: between(0, 400_000), rate: rates, outage: between(0, 500_000) };
+    let drawn = proptest::num::u64::ANY.prop_map(move |seed| Some(Course::Drawn(Model::Leo(leo), seed)));
+    prop_oneof![4 => Just(None), 1 => given, 1 => drawn]
+}
+
 prop_compose! {
     fn specs()(
         bps in proptest::option::of(1_000_000u64..1_000_000_000),
         (buffer, queue) in (buffer(), queue()),
         (follows_trace, gaps) in (proptest::bool::weighted(0.2), proptest::collection::vec(1u32..9, 1..5)),
         (delay, jitter) in (span(), any_jitter()),
+        (rates, delays) in (course(), course()),
         (loss, policer) in (loss(), policer()),
         (thin, release) in (proptest::option::weighted(0.3, span()), release()),
         (reorder, duplicate) in (reorder(), ratio()),
     ) -> PathSpec {
         let (rate, text) = (bps.map(rate), gaps.iter().scan(0, |ms, gap| { *ms += gap; Some(format!("{ms}\n")) }));
         let trace = follows_trace.then(|| Arc::new(DeliveryTrace::parse(&text.collect::<String>()).expect("times increase")));
-        PathSpec { rate, trace, buffer, queue, delay, jitter, drops: Vec::new(), loss, policer, thin, release, reorder, duplicate, first_flight: Duration::ZERO }
+        PathSpec { rate, trace, rates, buffer, queue, delay, delays, jitter, drops: Vec::new(), loss, policer, thin, release, reorder, duplicate, first_flight: Duration::ZERO }
     }
 }
 prop_compose! {
@@ -144,7 +170,7 @@ proptest! {
     fn without_reordering_packets_arrive_in_the_order_sent(
         spec in specs(), jitter in jitter(JitterKind::KeepOrder), offers in offers(), seed: u64,
     ) {
-        let spec = PathSpec { jitter, reorder: ReorderSpec::None, ..spec };
+        let spec = PathSpec { jitter, delays: None, reorder: ReorderSpec::None, ..spec };
         let outcome = drive(&mut spec.build(&Rng::new(seed)), &offers);
         prop_assert!(outcome.arrivals.is_sorted_by_key(|(_, index)| *index));
     }
