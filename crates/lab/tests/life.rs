@@ -1,24 +1,39 @@
 //! Paths that are more than a pipe: a transfer over each comes through, and the path shows what it was asked for.
 
 use longhaul_lab::run::Backend;
-use longhaul_lab::{Measured, Overrides, Plan, SimBackend, spec};
+use longhaul_lab::spec::Point;
+use longhaul_lab::{Measured, Overrides, Plan, RunSpec, SimBackend, spec};
 use test_case::test_case;
 
-/// Runs `longhaul` over 10 Mbit/s and 50 ms with these settings.
-fn run(settings: &[&str]) -> Measured {
+/// One run of `longhaul` over 10 Mbit/s and 50 ms with these settings.
+fn spec_of(settings: &[&str]) -> RunSpec {
     let mut experiment = spec::builtin("wan").unwrap();
     let set = ["path.rate=10Mbit", "path.rtt=50ms", "flow.bytes=2MB"].iter().chain(settings);
     let set = set.map(|setting| (*setting).to_owned()).collect();
     let arms = vec!["longhaul".to_owned()];
     experiment.apply(&Overrides { set, arms, iterations: Some(1), ..Overrides::default() }).unwrap();
-    let plan = Plan::new(experiment).unwrap();
-    SimBackend.run(&plan.runs[0]).unwrap()
+    Plan::new(experiment).unwrap().runs.remove(0)
+}
+
+fn run(settings: &[&str]) -> Measured {
+    SimBackend.run(&spec_of(settings)).unwrap()
+}
+
+fn point(settings: &[&str]) -> Point {
+    spec_of(settings).point
 }
 
 #[test_case(&["path.duplicate=10%"]; "copies")]
 #[test_case(&["path.bursts=1%/4"]; "losses in bursts")]
 #[test_case(&["path.policer=5Mbit/64kB"]; "a policer")]
 #[test_case(&["path.release=1ms..5ms"]; "release in groups")]
+#[test_case(&["path.changes=500ms rate=5Mbit + 1s outage=300ms + 1500ms rtt=20ms + 1600ms loss=1%"]; "a schedule")]
+#[test_case(&["path.changes=500ms rtt=200ms"]; "a longer way")]
+#[test_case(&["path.changes=500ms outage=2s", "path.queue=fq_codel"]; "an outage behind a managed queue")]
+#[test_case(&["path.model=leo every=500ms"]; "satellites")]
+#[test_case(&["path.model=lte mean=8Mbit"]; "a cell")]
+#[test_case(&["path.model=5g"]; "a cell of the fifth generation")]
+#[test_case(&["path.model=wifi"]; "wifi")]
 #[test_case(&["path.back.rate=100kbit"]; "a slow way back")]
 #[test_case(&["path.back.rate=100kbit", "path.back.buffer=10pkt"]; "a slow way back with a short buffer")]
 #[test_case(&["path.back.loss=10%"]; "lost ACKs")]
@@ -29,6 +44,8 @@ fn a_transfer_comes_through(settings: &[&str]) {
     let (found, plain) = (run(settings), run(&[]));
     assert_eq!(found.bytes, 2_000_000);
     assert_ne!(found.elapsed_ns, plain.elapsed_ns, "the setting has no effect");
+    let efficiency = found.efficiency(&point(settings));
+    assert!(efficiency > 0.0 && efficiency <= 1.0, "{efficiency} of what no sender can beat");
 }
 
 #[test]

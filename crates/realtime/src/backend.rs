@@ -124,7 +124,7 @@ fn with_path(measured: Measured, run: &RunSpec, report: &LinkReport) -> Measured
             attempts: 1,
             disturbed: report.lateness.max > LATE || report.unmodelled_drops() > 0,
         }),
-        ..measured.with_path(&run.point, &report.ab.path)
+        ..measured.with_path(&run.point, run.seed, &report.ab.path)
     }
 }
 

@@ -74,7 +74,7 @@ impl World {
             addresses: vec![network(address)],
             mtu: MTU,
         };
-        let [ab, ba] = paths(point);
+        let [ab, ba] = paths(point, seed);
         let config = LinkConfig { a: end(&a, "wa0", LINK_A), b: end(&b, "wb0", LINK_B), ab, ba, seed };
         let link = Link::open(&config)?;
         let handle = link.handle();

@@ -5,7 +5,7 @@
 //! loses the segment or its answer; the limit is the time of as many failures in a row as luck explains with a probability of at
 //! least 1e-9, over all attempts that the run's budget allows.
 //!
-//! Where the path also drops packets for lack of buffer, or a receiver discards data for which it has no block, no probability is
+//! Where the path also drops packets for lack of buffer or changes with time, or a receiver discards data for which it has no block, no probability is
 //! known, and a sender may back off because of its own bursts. There, and whenever it is shorter, the limit is the time after
 //! which an endpoint gives up.
 
@@ -54,6 +54,9 @@ fn back_offs(scenario: &Scenario, cfg: &ValidConfig, rtt: Duration) -> Duration 
 /// Returns the failures in a row that luck explains; `None` if failures are not random.
 fn failures(scenario: &Scenario) -> Option<u32> {
     let paths = [&scenario.forward, &scenario.reverse];
+    if paths.iter().any(|path| path.policer.is_some() || path.rates.is_some() || path.delays.is_some()) {
+        return None;
+    }
     if paths.iter().any(|path| path.rate.is_some() && path.buffer != Buffer::Unlimited) {
         return None;
     }
@@ -93,6 +96,9 @@ fn worst_loss(loss: &LossSpec) -> u128 {
         LossSpec::None | LossSpec::Mask(_) => 0,
         LossSpec::Bernoulli(ratio) => parts(*ratio),
         LossSpec::GilbertElliott(chain) => parts(chain.loss_in_good).max(parts(chain.loss_in_bad)),
+        LossSpec::Changing(first, changes) => {
+            changes.iter().map(|(_, ratio)| parts(*ratio)).fold(parts(*first), u128::max)
+        }
     }
     .min(ONE)
 }
@@ -117,7 +123,8 @@ fn one_way(path: &PathSpec, scenario: &Scenario) -> Duration {
         ReorderSpec::Early { delay, .. } => delay,
         ReorderSpec::Queues { skew, .. } => skew,
     };
-    path.delay + jitter + reorder + drain(path, scenario)
+    let held = path.thin.unwrap_or_default() + path.release.map_or(Duration::ZERO, |release| release.most);
+    path.delay + jitter + reorder + held + drain(path, scenario)
 }
 
 /// Returns the longest time in the queue. One without a limit holds at most what receivers allow in flight, which this does not

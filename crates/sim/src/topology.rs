@@ -159,7 +159,10 @@ impl Topology {
             },
             waits: scenario.watch.filter(|_| from == CLIENTS).map(|watch| Waits {
                 watch,
-                spec: spec.clone(),
+                spec: PathSpec {
+                    delay: spec.delays.as_ref().map_or(spec.delay, |course| course.least_delay(spec.delay)),
+                    ..spec.clone()
+                },
                 delays: Delays::default(),
             }),
         };

@@ -5,8 +5,8 @@
 //! seeds.
 
 use crate::spec::{
-    App, Arrivals, Back, BufferSize, Bursts, Company, Flow, Gaps, Group, Life, ManagedQueue, Orders, Point, Policer,
-    Queues, RateTrace, Reorder, ReorderMode, Value, Whereabouts, Window,
+    App, Arrivals, Back, BufferSize, Bursts, Company, Flow, Gaps, Group, Life, LinkModel, LinkValue, ManagedQueue,
+    Orders, Point, Policer, Queues, RateTrace, Reorder, ReorderMode, Value, What, Whereabouts, Window,
 };
 use crate::spec::{Hosts, PauseSpec};
 use base::{Duration, Rate, Ratio};
@@ -61,7 +61,7 @@ pub(crate) fn network(point: &Point) -> String {
 
 /// What makes a path more than a pipe; every part with all its parameters.
 fn living(life: &Life) -> String {
-    let Life { duplicate, bursts, policer, release, back } = life;
+    let Life { duplicate, bursts, policer, release, back, changes, model } = life;
     let mut text = String::new();
     if !duplicate.is_zero() {
         text += &format!(" path.duplicate={}", percent(*duplicate));
@@ -75,7 +75,34 @@ fn living(life: &Life) -> String {
     if let Some(gaps) = release {
         text += &format!(" path.release={}", between(gaps));
     }
-    text + &way_back(back)
+    text += &way_back(back);
+    let changes: Vec<String> =
+        changes.terms().map(|change| format!("{} {}", span(change.at), changed(&change.what))).collect();
+    if !changes.is_empty() {
+        text += &format!(" path.changes={}", changes.join(" + "));
+    }
+    if let Some(model) = model {
+        text += &modelled(model);
+    }
+    text
+}
+
+fn changed(what: &What) -> String {
+    match what {
+        What::Rate(rate) => format!("rate={}", bits(*rate)),
+        What::Outage(length) => format!("outage={}", span(*length)),
+        What::Rtt(rtt) => format!("rtt={}", span(*rtt)),
+        What::Loss(loss) => format!("loss={}", percent(*loss)),
+    }
+}
+
+/// Every parameter is written, as of queues.
+fn modelled(model: &LinkModel) -> String {
+    let values = model.parameters().map(|(key, value)| match value {
+        LinkValue::Spans(range) => format!(" {key}={}..{}", span(range.least), span(range.most)),
+        LinkValue::Rates(range) => format!(" {key}={}..{}", bits(range.least), bits(range.most)),
+    });
+    format!(" path.model={}{}", model.word(), values.collect::<String>())
 }
 
 fn way_back(back: &Back) -> String {
@@ -337,6 +364,19 @@ mod tests {
     #[test_case("path.back.loss", "1%", "path.back.loss=1%")]
     #[test_case("path.back.release", "5ms", "path.back.release=5ms..5ms")]
     #[test_case("path.back.thin", "5ms", "path.back.thin=5ms")]
+    #[test_case("path.changes", "1s rtt=40ms + 2s loss=1%", "path.changes=1s rtt=40ms + 2s loss=1%")]
+    #[test_case(
+        "path.changes",
+        "1s rate=5Mbit + 2s outage=300ms",
+        "path.changes=1s rate=5Mbit + 2s outage=300ms"; "the rate"
+    )]
+    #[test_case("path.model", "lte", "path.model=lte mean=20Mbit..20Mbit hold=10ms..500ms")]
+    #[test_case(
+        "path.model",
+        "leo",
+        "path.model=leo every=15s..15s rtt=20ms..60ms rate=50Mbit..200Mbit outage=50ms..150ms"
+    )]
+    #[test_case("path.model", "wifi", "path.model=wifi rate=20Mbit..120Mbit hold=100ms..1s release=1ms..5ms")]
     #[test_case("flow.bytes", "1460", "flow.bytes=1460B")]
     #[test_case("flow.bytes", "2MiB", "flow.bytes=2MiB")]
     #[test_case("flow.seconds", "10", "flow.seconds=10s")]

@@ -62,5 +62,7 @@ fn takes_capacity(plan: &Plan, cell: usize, row: &Row) -> bool {
     let Some(twin) = &cell.twin else { return false };
     let bytes = row.cell.bytes.unwrap_or(1 << 20);
     row.metrics.removed_ms.is_some_and(|removed| removed > 0.0)
-        || ideal_time(&cell.point, bytes) > ideal_time(twin, bytes)
+        // What a model takes depends on the seed.
+        || cell.point.life.model != twin.life.model
+        || ideal_time(&cell.point, 0, bytes) > ideal_time(twin, 0, bytes)
 }

@@ -41,6 +41,9 @@ pub struct CellView {
     /// What disturbs a cell of a list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
+    /// What makes the path more than a pipe, by key, as experiments write it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub life: BTreeMap<&'static str, String>,
     /// The sweep's settings, as they were written.
     pub swept: BTreeMap<String, String>,
 }
@@ -71,10 +74,10 @@ impl CellView {
             Buffer::Unlimited => (None, None),
         };
         Self {
-            rtt_ms: point.rtt.as_nanos() as f64 / 1e6,
+            rtt_ms: point.usual_rtt().as_nanos() as f64 / 1e6,
             bytes,
             seconds,
-            rate_mbit: point.rate.bits_per_sec() as f64 / 1e6,
+            rate_mbit: point.usual_rate().bits_per_sec() as f64 / 1e6,
             buffer_bytes,
             buffer_packets,
             queue: point.queue.map(|queue| queue.to_string()),
@@ -93,6 +96,7 @@ impl CellView {
                 .map(|(key, value)| (key.to_owned(), value))
                 .collect(),
             kind: kind.clone(),
+            life: point.living().collect(),
             swept: swept.iter().cloned().collect(),
         }
     }

@@ -60,7 +60,7 @@ fn measured(spec: &RunSpec, outcome: &Outcome, group_of: &[usize]) -> Result<Mea
     let forward = outcome.flows.iter().zip(group_of).filter(|(_, group)| group.direction == Direction::Forward);
     let flows: Vec<(&FlowOutcome, bool)> =
         forward.map(|(flow, group)| (flow, group.profile == GroupProfile::Arm)).collect();
-    let (bytes, company) = shares(&spec.point, &flows, &outcome.delays);
+    let (bytes, company) = shares(&spec.point, spec.seed, &flows, &outcome.delays);
     let window = spec.point.company.window;
     let elapsed = window.until.saturating_sub(window.from);
     let mut sum: Option<Measured> = None;
@@ -71,6 +71,6 @@ fn measured(spec: &RunSpec, outcome: &Outcome, group_of: &[usize]) -> Result<Mea
         sum = Some(sum.map_or(one, |sum| sum.plus(&one)));
     }
     let nothing = || RunFailure("no flow of the arm got through".to_owned());
-    let sum = sum.ok_or_else(nothing)?.with_path(&spec.point, &outcome.forward);
-    Ok(Measured { bytes, packets: outcome.packets(), company: Some(company), ..sum })
+    let sum = Measured { bytes, packets: outcome.packets(), company: Some(company), ..sum.ok_or_else(nothing)? };
+    Ok(sum.with_path(&spec.point, spec.seed, &outcome.forward))
 }

@@ -45,7 +45,7 @@ pub(crate) fn flows(spec: &RunSpec, order: Order) -> Result<Flows, RunFailure> {
         ));
     };
     let (point, window) = (&spec.point, spec.point.company.window);
-    let [forward, reverse] = paths(point);
+    let [forward, reverse] = paths(point, spec.seed);
     let mut scenario = Scenario::new(spec.seed, forward, reverse);
     equip(&mut scenario, point);
     scenario.until = Until::At(window.until);

@@ -45,7 +45,7 @@ pub(crate) fn removed(scenario: &Scenario, point: &Point, bytes: u64) -> Duratio
         Buffer::Packets(packets) => point.rate.time_for(u64::from(packets) * 1_500),
         Buffer::Unlimited => return Duration::ZERO,
     };
-    let ideal = ideal_time(point, bytes);
+    let ideal = ideal_time(point, scenario.seed, bytes);
     scenario.client_pauses.iter().fold(Duration::ZERO, |removed, pause| {
         let in_time = pause.from < (ideal + removed).saturating_sub(point.rtt / 2);
         if in_time { removed + pause.length.saturating_sub(bridged) } else { removed }

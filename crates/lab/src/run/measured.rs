@@ -36,6 +36,9 @@ macro_rules! measured {
             )?)*
             /// The sender's multiplier of the reordering window at the end, if its detector has one.
             pub reo_wnd_mult: Option<u32>,
+            /// The shortest time that the path allows for these bytes; `None` where it does not depend on the seed.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub ideal_ns: Option<u64>,
             /// Data packets that the path dropped.
             pub dropped: u64,
             /// Those of them that a managed queue dropped before it was full; `None` if the queue is not managed.
@@ -119,10 +122,11 @@ impl Measured {
         Self::of_ends(bytes, elapsed, &BothEnds { sender, receiver })
     }
 
-    /// Adds what the bottleneck of a run's path did to data packets.
-    pub fn with_path(self, point: &Point, path: &PathStats) -> Self {
+    /// Adds what the bottleneck of a run's path did to data packets; the bytes must be known.
+    pub fn with_path(self, point: &Point, seed: u64, path: &PathStats) -> Self {
         let managed = |count| point.queue.map(|_| count);
         Self {
+            ideal_ns: point.life.model.map(|_| ideal_time(point, seed, self.bytes).as_nanos()),
             dropped: path.dropped.total(),
             aqm_drops: managed(path.dropped.aqm),
             marks: managed(path.marked),
@@ -136,6 +140,7 @@ impl Measured {
         let company = self.company.zip(other.company).map(|(one, other)| one.mean_with(&other));
         Self {
             bytes: u64::midpoint(self.bytes, other.bytes),
+            ideal_ns: both(self.ideal_ns, other.ideal_ns),
             dropped: u64::midpoint(self.dropped, other.dropped),
             aqm_drops: both(self.aqm_drops, other.aqm_drops),
             marks: both(self.marks, other.marks),
@@ -158,13 +163,13 @@ impl Measured {
     /// Round-trip times lost to the losses by position.
     pub fn repair_rtts(&self, point: &Point) -> Option<f64> {
         let undropped = self.undropped_ns?;
-        Some((self.elapsed_ns as f64 - undropped as f64) / point.rtt.as_nanos() as f64)
+        Some((self.elapsed_ns as f64 - undropped as f64) / point.usual_rtt().as_nanos() as f64)
     }
 
     /// The shortest time the path allows, divided by the time it took.
     pub fn efficiency(&self, point: &Point) -> f64 {
-        let ideal = ideal_time(point, self.bytes).as_nanos() + self.removed_ns.unwrap_or(0);
-        ideal as f64 / self.elapsed_ns as f64
+        let ideal = self.ideal_ns.unwrap_or_else(|| ideal_time(point, 0, self.bytes).as_nanos());
+        (ideal + self.removed_ns.unwrap_or(0)) as f64 / self.elapsed_ns as f64
     }
 
     /// Milliseconds that pauses take from the ideal transfer.

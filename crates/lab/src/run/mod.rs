@@ -2,6 +2,7 @@
 
 mod backend;
 mod company;
+mod course;
 mod execute;
 mod flows;
 mod hosts;

@@ -46,7 +46,7 @@ pub fn meta_of_real(command: &str, arm: &Profile, settings: Vec<(String, String)
 
 /// Returns what is known of a run in advance.
 pub fn meta(names: &Names, run: &RunSpec) -> Meta {
-    let [forward, reverse] = paths(&run.point);
+    let [forward, reverse] = paths(&run.point, run.seed);
     let (buffer_bytes, buffer_packets) = match forward.buffer {
         Buffer::Bytes(bytes) => (Some(bytes), None),
         Buffer::Packets(packets) => (None, Some(packets.into())),

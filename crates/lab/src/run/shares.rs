@@ -1,8 +1,8 @@
 //! What several flows made of one path: shares, fairness, use and waiting. All in whole parts of a million, so that results are the same
 //! everywhere.
 
+use crate::run::ideal::carried;
 use crate::spec::Point;
-use base::Duration;
 use serde::{Deserialize, Serialize};
 use sim::{Delays, FlowOutcome};
 
@@ -45,7 +45,12 @@ pub struct CompanyResult {
 
 /// Computes the results of the flows in the path's direction, each with whether it is the arm's; and the bytes that the arm's read in the
 /// window.
-pub(crate) fn shares(point: &Point, flows: &[(&FlowOutcome, bool)], delays: &Delays) -> (u64, CompanyResult) {
+pub(crate) fn shares(
+    point: &Point,
+    seed: u64,
+    flows: &[(&FlowOutcome, bool)],
+    delays: &Delays,
+) -> (u64, CompanyResult) {
     let window = point.company.window;
     let [from, until] = [window.from, window.until].map(|time| (time.as_nanos() / 1_000_000_000) as usize);
     let read = |seconds: core::ops::Range<usize>| -> Vec<u64> {
@@ -65,7 +70,7 @@ pub(crate) fn shares(point: &Point, flows: &[(&FlowOutcome, bool)], delays: &Del
         jain_ppm: jain(&late).unwrap_or(0),
         early_jain_ppm: jain(&early),
         worst_ppm: parts(late.iter().min().map_or(0, |least| least * late.len() as u64), all).unwrap_or(0),
-        use_ppm: parts(all, carried(point, window.until.saturating_sub(window.from))).unwrap_or(0),
+        use_ppm: parts(all, payload(carried(point, seed, window.from, window.until))).unwrap_or(0),
         converged_s: converged(flows, until),
         dropped_of_arm: flows_of_arm.map(|(flow, _)| flow.dropped).sum(),
         wait_p50_us: wait(50),
@@ -111,9 +116,9 @@ fn jain(bytes: &[u64]) -> Option<u64> {
     u64::try_from(index).ok()
 }
 
-/// Bytes of payload that full packets carry at the path's rate.
-fn carried(point: &Point, time: Duration) -> u64 {
-    let bytes = u128::from(point.rate.bytes_in(time)) * u128::from(FULL.0) / u128::from(FULL.1);
+/// Bytes of payload in so many bytes of full packets.
+fn payload(bytes: u64) -> u64 {
+    let bytes = u128::from(bytes) * u128::from(FULL.0) / u128::from(FULL.1);
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
@@ -167,7 +172,7 @@ mod tests {
 
     fn result(window: &str, arm: &[u64], other: &[u64]) -> CompanyResult {
         let (arm, other) = (flow(arm), flow(other));
-        shares(&point(window), &[(&arm, true), (&other, false)], &Delays::default()).1
+        shares(&point(window), 1, &[(&arm, true), (&other, false)], &Delays::default()).1
     }
 
     #[test]

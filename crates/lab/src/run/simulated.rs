@@ -46,7 +46,7 @@ pub fn simulate<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<Measure
 
 fn simulate_one<O: Observer>(spec: &RunSpec, scenario: &Scenario, observer: &mut O) -> Result<Measured, RunFailure> {
     let outcome = sim::run(scenario, observer).map_err(|failure| RunFailure(failure.to_string()))?;
-    Ok(measured(&outcome)?.with_path(&spec.point, &outcome.forward))
+    Ok(measured(&outcome)?.with_path(&spec.point, spec.seed, &outcome.forward))
 }
 
 /// For a run of several flows.
@@ -64,7 +64,7 @@ pub fn scenario(spec: &RunSpec) -> Result<Scenario, RunFailure> {
     if !point.company.is_empty() {
         return Err(RunFailure(ONE_FLOW.to_owned()));
     }
-    let [forward, reverse] = paths(point);
+    let [forward, reverse] = paths(point, spec.seed);
     let mut scenario = Scenario::new(spec.seed, forward, reverse);
     equip(&mut scenario, point);
     let workload = match point.flow {
@@ -166,7 +166,7 @@ mod tests {
         let plan = plan("wan", &["path.rtt=100ms", "flow.bytes=32MB"]);
         // 21,918 packets of 1,500 bytes at 100 Mbit/s take 2.63016 s.
         let expected = Duration::from_micros(100_000 + 2_630_160 + 50_000);
-        assert_eq!(ideal_time(&plan.runs[0].point, 32_000_000), expected);
+        assert_eq!(ideal_time(&plan.runs[0].point, 1, 32_000_000), expected);
     }
 
     #[test]

@@ -93,7 +93,17 @@ impl Default for Point {
 impl Point {
     /// Returns the room of the bottleneck's queue in the path's form: the buffer, or a managed queue's limit.
     pub fn buffer(&self) -> Buffer {
-        self.queue.map_or(self.buffer, |queue| queue.limit).room(self.rate, self.rtt)
+        self.queue.map_or(self.buffer, |queue| queue.limit).room(self.usual_rate(), self.usual_rtt())
+    }
+
+    /// Returns the rate that sizes are counted in: the model's mean, if there is one.
+    pub fn usual_rate(&self) -> Rate {
+        self.life.model.map_or(self.rate, |model| model.model.mean_rate())
+    }
+
+    /// Returns the round-trip time that sizes are counted in: the middle of the model's, if it draws it.
+    pub fn usual_rtt(&self) -> Duration {
+        self.life.model.and_then(|model| model.rtt()).unwrap_or(self.rtt)
     }
 
     /// Returns the TCPs that are not the arm's, by name: of other flows, and of the receiving host.
@@ -130,7 +140,7 @@ impl Point {
                 "set `path.drop` or `flow.company` to none",
             ));
         }
-        self.life.check(self.loss)?;
+        self.life.check(self.loss, self.trace.is_some())?;
         self.company.check()?;
         self.drops.of(self.flow).map(drop)
     }

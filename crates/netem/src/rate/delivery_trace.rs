@@ -8,7 +8,9 @@
 //! The trace is kept as four bytes a line and shared by all that use it; the next opportunity after a silent hour is found by
 //! bisection.
 
-use crate::rate::serialiser::Service;
+use crate::capacity::Capacity;
+use crate::course::Course;
+use crate::rate::serialiser::{BIT_NANOS, Service};
 use base::{Duration, Instant, Rate};
 use core::fmt;
 use std::sync::Arc;
@@ -72,6 +74,19 @@ impl DeliveryTrace {
             remedy,
         })?;
         Ok(Self { times })
+    }
+
+    /// Returns the opportunities of a link that follows `course`, from its beginning until `span` has passed: one at the end of the
+    /// millisecond in which another 1,500 bytes have passed. `None` if there is none, or `span` is longer than 2^32 milliseconds.
+    ///
+    /// The period ends with the last opportunity, at `span` or shortly before.
+    pub fn of_course(course: &Course, span: Duration) -> Option<Self> {
+        const FULL: u128 = 1_500 * BIT_NANOS as u128;
+        let mut capacity = Capacity::new(course);
+        let opportunities = (1..).map(|number: u128| capacity.reached(number * FULL)).take_while(|at| *at <= span);
+        let times = opportunities.map(|at| u32::try_from(at.as_nanos().div_ceil(NANOS_PER_MS)).ok());
+        let times: Option<Vec<u32>> = times.collect();
+        times.filter(|times| !times.is_empty()).map(|times| Self { times })
     }
 
     /// Returns the mean rate, each opportunity counted as 1,500 bytes, rounded down to bits per second; at least one.

@@ -3,7 +3,9 @@
 use super::key::Key;
 use crate::spec::buffer::BufferSize;
 use crate::spec::bursts::Bursts;
+use crate::spec::changes::Changes;
 use crate::spec::gaps::Gaps;
+use crate::spec::link_model::LinkModel;
 use crate::spec::policer::Policer;
 use crate::spec::refusal::Refusal;
 use base::Ratio;
@@ -60,6 +62,16 @@ pub(super) const KEYS: &[Key] = &[
             Ok(())
         },
         show: |point| point.life.back.thin.map(|wait| wait.to_string()),
+    },
+    Key {
+        name: "path.changes",
+        set: |point, text| Changes::parse(text).map(|changes| point.life.changes = changes),
+        show: |point| (!point.life.changes.is_empty()).then(|| point.life.changes.to_string()),
+    },
+    Key {
+        name: "path.model",
+        set: |point, text| LinkModel::parse(text).map(|model| point.life.model = model),
+        show: |point| point.life.model.map(|model| model.to_string()),
     },
 ];
 

@@ -37,10 +37,18 @@ impl Point {
         let applies = move |name: &str| match name {
             "flow.bytes" | "flow.seconds" => one,
             "flow.company" | "flow.window" | "flow.orders" => !one,
+            // A model sets them.
+            "path.rate" => self.life.model.is_none(),
+            "path.rtt" => self.life.model.is_none_or(|model| model.model.delay().is_none()),
             _ => true,
         };
         let shown = keys().filter(move |key| applies(key.name)).filter_map(|key| Some((key.name, (key.show)(self)?)));
         shown.filter(|(_, value)| value != DROP_TAIL)
+    }
+
+    /// Returns those settings that make the path more than a pipe.
+    pub(crate) fn living(&self) -> impl Iterator<Item = (&'static str, String)> {
+        life::KEYS.iter().filter_map(|key| Some((key.name, (key.show)(self)?)))
     }
 
     /// Returns every setting in a fixed order and in display form: two points with the same text are the same network.
@@ -85,6 +93,10 @@ mod tests {
     #[test_case("path.bursts", "0%/4", "none"; "no losses")]
     #[test_case("path.policer", "20000kbit/s / 64KB", "20Mbit/64kB")]
     #[test_case("path.policer", "none", "none"; "no policer")]
+    #[test_case("path.changes", "12s/outage=0.3s + 10s rate=5Mbit", "10s rate=5Mbit + 12s outage=300ms")]
+    #[test_case("path.changes", "none", "none"; "no changes")]
+    #[test_case("path.model", "LEO every=10s", "leo every=10s")]
+    #[test_case("path.model", "none", "none"; "no model")]
     #[test_case("path.release", "1ms .. 0.005s", "1ms..5ms")]
     #[test_case("path.release", "5ms..5ms", "5ms"; "equal gaps")]
     #[test_case("path.release", "0..0", "none"; "no gaps")]
@@ -118,6 +130,8 @@ mod tests {
     #[test_case("path.duplicate", "2"; "more than all")]
     #[test_case("path.bursts", "1%")]
     #[test_case("path.release", "5ms..1ms")]
+    #[test_case("path.changes", "10s")]
+    #[test_case("path.model", "leo every=0s")]
     #[test_case("path.release", "5")]
     #[test_case("path.back.rate", "1MB")]
     #[test_case("path.back.buffer", "0")]
@@ -229,6 +243,35 @@ mod tests {
         }
         let problem = point.check().unwrap_err().to_string();
         assert!(problem.contains("at random and in bursts: set "), "{problem}");
+    }
+
+    #[test_case(&[("path.bursts", "1%/4"), ("path.changes", "1s loss=1%")], "lost at random and in bursts")]
+    #[test_case(&[("path.model", "lte"), ("path.changes", "1s rate=1Mbit")], "a model sets the rate, and something else does")]
+    #[test_case(&[("path.model", "leo"), ("path.changes", "1s rtt=10ms")], "a model and a schedule set the round-trip time")]
+    #[test_case(&[("path.model", "wifi"), ("path.release", "1ms")], "groups of the model and of the path")]
+    fn what_does_not_fit_together_is_refused(settings: &[(&str, &str)], problem: &str) {
+        let mut point = Point::default();
+        for (key, value) in settings {
+            assert_eq!(point.check(), Ok(()));
+            Key::find(key).unwrap().set(&mut point, value).unwrap();
+        }
+        let refusal = point.check().unwrap_err();
+        assert!(refusal.problem.contains(problem) && refusal.remedy.starts_with("set "), "{refusal}");
+    }
+
+    #[test]
+    fn a_model_sets_what_sizes_are_counted_in() {
+        let with = |model: &str| {
+            let mut point = Point::default();
+            Key::find("path.model").unwrap().set(&mut point, model).unwrap();
+            (point.buffer(), point.canonical())
+        };
+        let (buffer, text) = with("leo");
+        assert_eq!(buffer, Buffer::Bytes(625_000), "125 Mbit/s and 40 ms");
+        assert!(text.starts_with("path.buffer=1bdp ") && text.contains(" path.model=leo "), "{text}");
+        let (buffer, text) = with("lte mean=8Mbit");
+        assert_eq!(buffer, Buffer::Bytes(100_000), "8 Mbit/s and the path's 100 ms");
+        assert!(text.starts_with("path.rtt=100ms "), "{text}");
     }
 
     #[test]

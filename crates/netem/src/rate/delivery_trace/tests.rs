@@ -160,3 +160,17 @@ fn a_full_buffer_drops_while_the_link_is_silent() {
     let hop = Bottleneck::of(link(&[1]), Buffer::Unlimited);
     assert_eq!(Hop::<Parcel>::backlog(&hop, Instant::ZERO), 0);
 }
+
+/// A packet a millisecond, nothing from 3.5 until 6 ms, then three.
+#[test]
+fn a_course_becomes_its_opportunities() {
+    let stretch = |us: u64, packets: u64| {
+        let rate = base::Rate::from_bits_per_sec(packets * 12_000_000);
+        crate::stretch::Stretch { from: base::Duration::from_micros(us), rate, delay: None }
+    };
+    let course = Course::given(vec![stretch(0, 1), stretch(3_500, 0), stretch(6_000, 3)]).unwrap();
+    let times = |ms: u64| DeliveryTrace::of_course(&course, Duration::from_millis(ms)).map(|trace| trace.times);
+    assert_eq!(times(7), Some(vec![1, 2, 3, 7, 7, 7]), "the fourth began before the gap and ends 167 us behind it");
+    assert_eq!(times(8), Some(vec![1, 2, 3, 7, 7, 7, 8, 8, 8]));
+    assert_eq!(times(0), None);
+}
