@@ -18,6 +18,7 @@ mod headlines;
 mod host;
 mod interruption;
 mod link;
+mod model;
 mod monitor;
 mod observe;
 mod output;
@@ -77,6 +78,8 @@ enum Command {
     Recv(send::RecvArgs),
     /// Emulate a wide-area path between two devices.
     Link(Box<link::LinkArgs>),
+    /// Write what a model of a link passes as a mahimahi trace.
+    Model(model::ModelArgs),
     /// Show traces in a page that opens in any browser.
     View(view::ViewArgs),
     /// Show which receive window a path needs, and how systems are configured.
@@ -104,6 +107,7 @@ fn main() -> ExitCode {
         Command::Connections(args) => connections::run(&args),
         Command::Send(args) => send::send(&args).map_err(Failure::from),
         Command::Link(args) => link::run(&args),
+        Command::Model(args) => model::run(&args),
         Command::View(args) => view::run(&args),
         Command::Window(args) => window::run(&args),
         Command::Yardstick { arguments } => yardstick::run(&arguments).map_err(Failure::Failed),

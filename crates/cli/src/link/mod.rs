@@ -63,7 +63,8 @@ pub struct LinkArgs {
 #[derive(Args, Clone, Debug)]
 struct Directions {
     /// From a to b: rate=100mbit (unlimited without it), delay=50ms, buffer=1bdp (of both delays; or bytes as 64kB, or 400pkt),
-    /// loss=1% or bursts=0.5%/4, policer=20mbit/64kB, release=1ms..5ms (in groups), thin=5ms (ACKs), jitter=1ms, reorder=1%/5ms/late (or early; or 4x8/2ms/queues), duplicate=1%.
+    /// loss=1% or bursts=0.5%/4, policer=20mbit/64kB, release=1ms..5ms (in groups), thin=5ms (ACKs),
+    /// changes="10s rate=5mbit + 12s outage=300ms", model=lte/mean=20mbit (or leo, 5g, wifi), jitter=1ms, reorder=1%/5ms/late (or early; or 4x8/2ms/queues), duplicate=1%.
     #[arg(long, value_name = "KEY=VALUE,…")]
     ab: Option<String>,
     /// From b to a.
@@ -113,7 +114,7 @@ fn set(directions: &Directions, control: Option<&Path>) -> Result<(), Failure> {
 fn emulate(args: &LinkArgs) -> Result<(), Failure> {
     let text = |end: &Option<String>| end.clone().expect("clap asks for both ends");
     let (a, b) = (ends::read("--a", &text(&args.a))?, ends::read("--b", &text(&args.b))?);
-    let mut paths = Paths::default();
+    let mut paths = Paths::new(args.seed);
     paths.change(args.directions.ab.as_deref(), args.directions.ba.as_deref())?;
     let [(_, ab), (_, ba)] = paths.specs()?;
     let until = args.lasting.as_deref().map(lasting).transpose()?.map(|lasting| Instant::now() + lasting);

@@ -11,7 +11,7 @@ use net::Way;
 use netem::{Buffer, PathSpec, QueueSpec};
 use profiles::units;
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 14] = [
     "rate",
     "delay",
     "buffer",
@@ -21,6 +21,8 @@ const KEYS: [&str; 12] = [
     "policer",
     "release",
     "thin",
+    "changes",
+    "model",
     "jitter",
     "reorder",
     "duplicate",
@@ -55,9 +57,16 @@ enum Asked {
 pub struct Paths {
     ab: Direction,
     ba: Direction,
+    /// What models draw from: both directions the same.
+    seed: u64,
 }
 
 impl Paths {
+    /// Creates paths that do nothing; their models will draw from `seed`.
+    pub fn new(seed: u64) -> Self {
+        Self { seed, ..Self::default() }
+    }
+
     /// Changes what `--ab` and `--ba` name, and keeps the rest; changes nothing if a pair is wrong.
     ///
     /// # Errors
@@ -74,10 +83,11 @@ impl Paths {
     /// The paths.
     ///
     /// # Errors
-    /// If a buffer holds no packet.
+    /// If a buffer holds no packet, or the parts of a direction do not fit together.
     pub fn specs(&self) -> Result<[(Way, PathSpec); 2], Failure> {
         let round_trip = self.ab.delay + self.ba.delay;
-        Ok([(Way::Ab, self.ab.spec(round_trip)?), (Way::Ba, self.ba.spec(round_trip)?)])
+        let spec = |option: &str, direction: &Direction| direction.spec(option, round_trip, self.seed);
+        Ok([(Way::Ab, spec("--ab", &self.ab)?), (Way::Ba, spec("--ba", &self.ba)?)])
     }
 }
 
@@ -141,11 +151,17 @@ impl Direction {
         set(&mut self.point, "path.reorder.mode", mode)
     }
 
-    fn spec(&self, round_trip: Duration) -> Result<PathSpec, Failure> {
+    fn spec(&self, option: &str, round_trip: Duration, seed: u64) -> Result<PathSpec, Failure> {
         let point = Point { rate: self.rate.unwrap_or(self.point.rate), rtt: round_trip, ..self.point.clone() };
-        let mut spec = lab::run::forward(&point, self.delay);
+        point.check().map_err(|refusal| Failure::usage(format!("{option}: {refusal}")))?;
+        let mut spec = lab::run::forward(&point, self.delay, seed);
         spec.thin = point.life.back.thin;
-        if self.rate.is_none() {
+        if self.rate.is_none() && point.life.model.is_none() {
+            if spec.rates.is_some() {
+                let problem =
+                    "a rate or an outage in `changes` needs a bottleneck; write for example `rate=100mbit` too";
+                return Err(Failure::usage(format!("{option}: {problem}")));
+            }
             (spec.rate, spec.trace) = (None, None);
             (spec.buffer, spec.queue) = (Buffer::Unlimited, QueueSpec::DropTail);
             return Ok(spec);
@@ -290,6 +306,31 @@ mod tests {
         for spec in specs("release=1ms..5ms,thin=2ms", "thin=2ms,release=1ms..5ms") {
             assert_eq!((spec.release, spec.thin), (Some(ReleaseSpec { least: ms(1), most: ms(5) }), Some(ms(2))));
         }
+    }
+
+    #[test]
+    fn a_direction_can_change_with_time() {
+        let changes = "rate=10mbit,delay=10ms,changes=1s rate=5mbit + 2s/rtt=80ms";
+        let [ab, ba] = specs(changes, "delay=10ms");
+        let delays: Vec<_> = ab.delays.unwrap().stretches().map(|stretch| stretch.delay.unwrap()).collect();
+        assert_eq!(delays, [ms(10), ms(40)], "half of sixty more");
+        let rates: Vec<_> = ab.rates.unwrap().stretches().map(|stretch| stretch.rate).collect();
+        assert_eq!((rates, ba.delays), (vec![mbit(10), mbit(5)], None));
+        let problem = Paths::default().change(Some("changes=1s outage=1s"), None).unwrap_err();
+        let Failure::Usage(problem) = problem else { panic!("not a matter of usage") };
+        assert!(problem.starts_with("--ab: a rate or an outage in `changes` needs a bottleneck; write"), "{problem}");
+    }
+
+    #[test]
+    fn both_directions_of_a_model_draw_the_same() {
+        let mut paths = Paths::new(7);
+        paths.change(Some("model=leo/every=10s,buffer=1bdp"), Some("model=leo/every=10s")).unwrap();
+        let [(_, ab), (_, ba)] = paths.specs().unwrap();
+        assert_eq!((&ab.delays, &ab.rates), (&ba.delays, &ba.rates));
+        assert_eq!((ab.rate, ab.buffer), (mbit(125), Buffer::Bytes(625_000)), "a product of the middle of both");
+        let problem = paths.change(Some("changes=1s rtt=5ms"), None).unwrap_err();
+        let Failure::Usage(problem) = problem else { panic!("not a matter of usage") };
+        assert!(problem.starts_with("--ab: a model and a schedule set the round-trip time: set "), "{problem}");
     }
 
     #[test]
