@@ -120,3 +120,39 @@ fn applications_take_what_they_ask_for() {
     let asked = goodput("flow.company=arm app=request sizes=100kB think=400ms..600ms");
     assert!((1.1..1.4).contains(&asked), "{asked}");
 }
+
+#[test]
+fn transfers_pings_and_datagrams_have_figures_of_their_own() {
+    let metrics = |company: &str| {
+        let set = [&SHORT[..], &["flow.orders=given", company]].concat();
+        rows("fairness", &set, &["linux"], 2)[0].metrics.clone()
+    };
+    let alone = metrics("flow.company=arm arrivals=5/s sizes=20kB");
+    // 14 packets take 16.8 ms, and with the handshake and half a round trip 54.3 ms; slow start needs two round trips more.
+    assert!((60.0..110.0).contains(&alone.completion_p50_ms.unwrap()), "{alone:?}");
+    assert!((1.0..2.1).contains(&alone.slowdown_p50.unwrap()) && alone.unfinished_pct.unwrap() < 3.0, "{alone:?}");
+    assert_eq!((alone.jain, alone.worst_flow, alone.ping_p95_ms), (None, None, None));
+    let beside = metrics("flow.company=arm arrivals=5/s sizes=20kB + linux + ping every=100ms");
+    assert!(beside.completion_p50_ms > alone.completion_p50_ms, "{beside:?}");
+    assert!((10.0..26.0).contains(&beside.ping_p95_ms.unwrap()), "a buffer of 25 ms: {beside:?}");
+    assert!((20.0..26.0).contains(&beside.wait_max_ms.unwrap()) && beside.filled_s.unwrap() < 5.0, "{beside:?}");
+    let flooded = metrics("flow.company=arm + datagrams pace=8Mbit size=1250");
+    assert!(flooded.datagrams_lost_pct.unwrap() < 10.0 && flooded.utilisation.unwrap() > 0.9, "{flooded:?}");
+    assert_eq!((flooded.transfers, flooded.ping_p50_ms, flooded.share_pct), (None, None, Some(100.0)));
+    // The others' transfers count where the arm has none.
+    let others = metrics("flow.company=arm + linux arrivals=5/s sizes=20kB");
+    assert!((60..140).contains(&(others.transfers.unwrap() as u64)), "{others:?}");
+    let bulk = metrics("flow.company=arm + linux");
+    assert_eq!((bulk.wait_max_ms, bulk.transfers, bulk.harm_pct), (None, None, None), "rows of bulk stay as they were");
+}
+
+#[test]
+fn harm_is_measured_against_flows_that_are_alone() {
+    let set = [&SHORT[..], &["flow.company=arm + linux x3", "flow.harm=measured"]].concat();
+    let metrics = &rows("fairness", &set, &["linux"], 1)[0].metrics;
+    // One of four equals loses some three quarters; the three lose some quarter.
+    assert!((60.0..90.0).contains(&metrics.harm_pct.unwrap()), "{metrics:?}");
+    assert!((10.0..40.0).contains(&metrics.harm_done_pct.unwrap()), "{metrics:?}");
+    let alone = rows("fairness", &[&SHORT[..], &["flow.company=arm x2", "flow.harm=measured"]].concat(), &["linux"], 1);
+    assert_eq!(alone[0].metrics.harm_pct, None);
+}

@@ -28,6 +28,14 @@ impl Delays {
         self.packets += 1;
     }
 
+    /// Adds what another one counted.
+    pub fn merge(&mut self, other: &Self) {
+        for (us, packets) in &other.by_us {
+            *self.by_us.entry(*us).or_default() += packets;
+        }
+        self.packets += other.packets;
+    }
+
     /// Returns how many packets were counted.
     pub fn packets(&self) -> u64 {
         self.packets
@@ -87,6 +95,9 @@ mod tests {
         }
         let quantiles = [0, 1, 50, 95, 99, 100].map(|percent| delays.quantile_us(percent).unwrap());
         assert_eq!((quantiles, delays.packets()), ([1, 2, 100, 190, 198, 200], 200));
+        let mut twice = delays.clone();
+        twice.merge(&delays);
+        assert_eq!((twice.quantile_us(50), twice.packets()), (Some(100), 400));
     }
 
     #[test]

@@ -5,8 +5,8 @@
 //! seeds.
 
 use crate::spec::{
-    App, Arrivals, Back, BufferSize, Bursts, Company, Flow, Gaps, Group, Life, LinkModel, LinkValue, ManagedQueue,
-    Orders, Point, Policer, Queues, RateTrace, Reorder, ReorderMode, Value, What, Whereabouts, Window,
+    App, Arrivals, Back, BufferSize, Bursts, Company, Flow, Gaps, Group, Harm, Life, LinkModel, LinkValue,
+    ManagedQueue, Orders, Point, Policer, Queues, RateTrace, Reorder, ReorderMode, Value, What, Whereabouts, Window,
 };
 use crate::spec::{Hosts, PauseSpec};
 use base::{Duration, Rate, Ratio};
@@ -132,10 +132,10 @@ fn between(gaps: &Gaps) -> String {
 
 /// Every property of every group is written.
 fn several(company: &Company) -> String {
-    let Company { groups, window: Window { from, until }, orders } = company;
+    let Company { groups, window: Window { from, until }, orders, harm } = company;
     let groups = groups.iter().map(|group| {
         let Group { profile, count, start, own_rtt, direction, bytes: size, pace, .. } = group;
-        let profile = profile.name().unwrap_or("arm");
+        let profile = profile.word();
         let direction = match direction {
             Direction::Forward => "forward",
             Direction::Back => "back",
@@ -154,12 +154,16 @@ fn several(company: &Company) -> String {
         Orders::Given => "given",
         Orders::Both => "both",
     };
-    format!("{} flow.window={}..{} flow.orders={orders}", groups.collect::<String>(), span(*from), span(*until))
+    let harm = match harm {
+        Harm::Unknown => "",
+        Harm::Measured => " flow.harm=measured",
+    };
+    format!("{} flow.window={}..{} flow.orders={orders}{harm}", groups.collect::<String>(), span(*from), span(*until))
 }
 
 /// Words younger than the first results: each appears where it is used.
 fn applications(group: &Group) -> String {
-    let Group { stop, arrivals, sizes, app, think, on, off, every, .. } = group;
+    let Group { stop, arrivals, sizes, app, think, on, off, every, size, .. } = group;
     let times = |(from, until): (Duration, Duration)| format!("{}..{}", span(from), span(until));
     let words = [
         ("stop", stop.map(span)),
@@ -176,6 +180,7 @@ fn applications(group: &Group) -> String {
         ("on", on.map(times)),
         ("off", off.map(times)),
         ("every", every.map(span)),
+        ("size", size.map(|size| size.to_string())),
     ];
     words.into_iter().filter_map(|(word, value)| Some(format!("/{word}={}", value?))).collect()
 }
@@ -384,6 +389,12 @@ mod tests {
         "flow.company",
         "arm stop=9s arrivals=2.5/s sizes=pareto:12kB..10MB:1.2",
         "flow.group=armx1/0ns..0ns/0ns/forward/all/free/stop=9s/arrivals=2500000000/sizes=12000..10000000^1200"
+    )]
+    #[test_case(
+        "flow.company",
+        "arm + ping every=1s + datagrams pace=5Mbit size=1000",
+        "flow.group=pingx1/0ns..0ns/0ns/forward/all/free/every=1s \
+         flow.group=datagramsx1/0ns..0ns/0ns/forward/all/5Mbit/size=1000"
     )]
     #[test_case(
         "flow.company",

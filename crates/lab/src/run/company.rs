@@ -1,21 +1,22 @@
 //! Runs with several flows, and what the arm's flows got beside the others.
 
 use crate::plan::RunSpec;
+use crate::run::applications::{ApplicationResult, Transfers, note_datagrams};
 use crate::run::backend::RunFailure;
 use crate::run::flows::{Flows, Order, flows};
 use crate::run::measured::Measured;
-use crate::run::shares::shares;
-use crate::spec::{GroupProfile, Orders, Point};
-use sim::{Direction, FlowOutcome, Outcome};
+use crate::run::shares::{Beside, shares};
+use crate::spec::{Group, Harm, Orders, Point};
+use sim::{Direction, Outcome};
 use trace::Observer;
 
 /// The results as metrics (`spec/metrics.rs`); `None` for a run of one flow.
 macro_rules! metrics {
-    ($($name:ident = $field:ident / $unit:literal;)*) => {
+    ($($name:ident = $($field:ident).+ / $unit:literal;)*) => {
         impl Measured {
             $(
                 pub(crate) fn $name(&self, _: &Point) -> Option<f64> {
-                    let value: Option<u64> = self.company?.$field.into();
+                    let value: Option<u64> = self.company?.$($field).+.into();
                     value.map(|value| value as f64 / $unit)
                 }
             )*
@@ -34,6 +35,70 @@ metrics! {
     wait_p50_ms = wait_p50_us / 1e3;
     wait_p95_ms = wait_p95_us / 1e3;
     wait_p99_ms = wait_p99_us / 1e3;
+    wait_max_ms = applications.wait_max_us / 1e3;
+    filled_s = applications.filled_s / 1.0;
+    completion_p50_ms = applications.completion_p50_us / 1e3;
+    completion_p90_ms = applications.completion_p90_us / 1e3;
+    completion_p99_ms = applications.completion_p99_us / 1e3;
+    slowdown_p50 = applications.slowdown_p50_milli / 1e3;
+    slowdown_p90 = applications.slowdown_p90_milli / 1e3;
+    slowdown_p99 = applications.slowdown_p99_milli / 1e3;
+    ping_p50_ms = applications.ping_p50_us / 1e3;
+    ping_p95_ms = applications.ping_p95_us / 1e3;
+    ping_p99_ms = applications.ping_p99_us / 1e3;
+}
+
+/// What the company of others takes of a figure, of what it is alone (Ware et al., HotNets 2019): a share, below zero where company
+/// helps. `None` of nothing.
+fn harm(alone: f64, with: f64, better: Better) -> Option<f64> {
+    let (most, taken) = match better {
+        Better::More => (alone, alone - with),
+        Better::Less => (with, with - alone),
+    };
+    (most > 0.0).then(|| taken / most)
+}
+
+/// Which way a figure is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Better {
+    More,
+    #[cfg_attr(not(test), expect(dead_code, reason = "no metric of this kind asks for harm yet"))]
+    Less,
+}
+
+impl Measured {
+    pub(crate) fn transfers(&self, _: &Point) -> Option<f64> {
+        self.company?.applications.pieces.map(|pieces| pieces as f64)
+    }
+
+    pub(crate) fn unfinished_pct(&self, _: &Point) -> Option<f64> {
+        let ApplicationResult { pieces, pieces_open, .. } = self.company?.applications;
+        percent(pieces_open?, pieces? + pieces_open?)
+    }
+
+    pub(crate) fn pings_lost_pct(&self, _: &Point) -> Option<f64> {
+        let found = self.company?.applications;
+        percent(found.pings_lost?, found.pings?)
+    }
+
+    pub(crate) fn datagrams_lost_pct(&self, _: &Point) -> Option<f64> {
+        let found = self.company?.applications;
+        percent(found.datagrams_lost?, found.datagrams?)
+    }
+
+    pub(crate) fn harm_pct(&self, _: &Point) -> Option<f64> {
+        let alone = self.company?.applications.alone_bytes?;
+        harm(alone as f64, self.bytes as f64, Better::More).map(|harm| harm * 100.0)
+    }
+
+    pub(crate) fn harm_done_pct(&self, _: &Point) -> Option<f64> {
+        let ApplicationResult { others_bytes, others_alone_bytes, .. } = self.company?.applications;
+        harm(others_alone_bytes? as f64, others_bytes? as f64, Better::More).map(|harm| harm * 100.0)
+    }
+}
+
+fn percent(part: u64, all: u64) -> Option<f64> {
+    (all > 0).then(|| part as f64 * 100.0 / all as f64)
 }
 
 /// Makes a run with several flows. One in both orders is made twice, and only the first is observed.
@@ -49,28 +114,80 @@ pub(crate) fn simulate<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<
 }
 
 fn once<O: Observer>(spec: &RunSpec, order: Order, observer: &mut O) -> Result<Measured, RunFailure> {
-    let Flows { scenario, group_of } = flows(spec, order)?;
-    let outcome = sim::run(&scenario, observer).map_err(|failure| RunFailure(failure.to_string()))?;
-    measured(spec, &outcome, &group_of)
+    let found = made(spec, flows(spec, order)?, observer)?;
+    let (company, is_arm) = (&spec.point.company, |group: usize| spec.point.company.groups[group].is_arm());
+    if company.harm == Harm::Unknown || company.groups.iter().all(Group::is_arm) {
+        return Ok(found);
+    }
+    let arm_alone = made(spec, flows(spec, order)?.without(|group| !is_arm(group)), &mut trace::Off)?;
+    let others_alone = bytes_of_others(spec, flows(spec, order)?.without(is_arm))?;
+    let mut company = found.company.unwrap_or_default();
+    company.applications.alone_bytes = Some(arm_alone.bytes);
+    company.applications.others_alone_bytes = Some(others_alone);
+    Ok(Measured { packets: found.packets + arm_alone.packets, company: Some(company), ..found })
+}
+
+fn run<O: Observer>(flows: &Flows, observer: &mut O) -> Result<Outcome, RunFailure> {
+    sim::run(&flows.scenario, observer).map_err(|failure| RunFailure(failure.to_string()))
+}
+
+fn made<O: Observer>(spec: &RunSpec, flows: Flows, observer: &mut O) -> Result<Measured, RunFailure> {
+    measured(spec, &flows, &run(&flows, observer)?)
+}
+
+/// What the flows of others than the arm read in the window.
+fn bytes_of_others(spec: &RunSpec, flows: Flows) -> Result<u64, RunFailure> {
+    let outcome = run(&flows, &mut trace::Off)?;
+    let beside = beside(spec, &flows, &outcome);
+    Ok(shares(&spec.point, spec.seed, &beside, &outcome).1.applications.others_bytes.unwrap_or(0))
+}
+
+/// The flows in the path's direction, each with its group.
+fn beside<'o>(spec: &'o RunSpec, flows: &Flows, outcome: &'o Outcome) -> Vec<Beside<'o>> {
+    let groups = &spec.point.company.groups;
+    let all = outcome.flows.iter().zip(&flows.group_of).map(|(flow, group)| Beside { flow, group: &groups[*group] });
+    all.filter(|beside| beside.group.direction == Direction::Forward).collect()
 }
 
 /// What the arm's flows in the path's direction got. Their counters are summed.
-fn measured(spec: &RunSpec, outcome: &Outcome, group_of: &[usize]) -> Result<Measured, RunFailure> {
-    let group_of = group_of.iter().map(|group| &spec.point.company.groups[*group]);
-    let forward = outcome.flows.iter().zip(group_of).filter(|(_, group)| group.direction == Direction::Forward);
-    let flows: Vec<(&FlowOutcome, bool)> =
-        forward.map(|(flow, group)| (flow, group.profile == GroupProfile::Arm)).collect();
-    let (bytes, company) = shares(&spec.point, spec.seed, &flows, &outcome.delays);
+fn measured(spec: &RunSpec, flows: &Flows, outcome: &Outcome) -> Result<Measured, RunFailure> {
+    let groups = &spec.point.company.groups;
+    let beside = beside(spec, flows, outcome);
+    let (bytes, mut company) = shares(&spec.point, spec.seed, &beside, outcome);
+    let (mut of_arm, mut of_others) = (Transfers::default(), Transfers::default());
+    for one in &beside {
+        let transfers = if one.group.is_arm() { &mut of_arm } else { &mut of_others };
+        transfers.add(&spec.point, spec.seed, one.group, one.flow);
+    }
+    let transfers = if of_arm.is_empty() { of_others } else { of_arm };
+    transfers.note(&mut company.applications);
+    let datagrams = outcome.datagrams.iter().zip(&flows.group_of_datagrams);
+    let datagrams: Vec<_> = datagrams.map(|(outcome, group)| (outcome, &groups[*group])).collect();
+    note_datagrams(&datagrams, &mut company.applications);
     let window = spec.point.company.window;
     let elapsed = window.until.saturating_sub(window.from);
     let mut sum: Option<Measured> = None;
-    for (flow, _) in flows.iter().filter(|(_, is_arm)| *is_arm) {
+    for one in beside.iter().filter(|one| one.group.is_arm()) {
         // A flow that did not get through has counted nothing.
-        let Some((sender, receiver)) = flow.sender.info.zip(flow.receiver.info) else { continue };
+        let Some((sender, receiver)) = one.flow.sender.info.zip(one.flow.receiver.info) else { continue };
         let one = Measured::of_profile(0, elapsed, &sender, &receiver);
         sum = Some(sum.map_or(one, |sum| sum.plus(&one)));
     }
     let nothing = || RunFailure("no flow of the arm got through".to_owned());
     let sum = Measured { bytes, packets: outcome.packets(), company: Some(company), ..sum.ok_or_else(nothing)? };
     Ok(sum.with_path(&spec.point, spec.seed, &outcome.forward))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The examples of the paper's §3: throughput that falls from 10 to 4, a delay that grows from 20 ms to 80 ms.
+    #[test]
+    fn harm_is_what_company_takes() {
+        assert_eq!(harm(10.0, 4.0, Better::More), Some(0.6));
+        assert_eq!(harm(20.0, 80.0, Better::Less), Some(0.75));
+        assert_eq!(harm(4.0, 5.0, Better::More), Some(-0.25), "company can help");
+        assert_eq!(harm(0.0, 0.0, Better::More), None);
+    }
 }

@@ -6,7 +6,7 @@ use crate::run::hosts::equip;
 use crate::run::network::paths;
 use crate::spec::{Arrivals, Ends, Group, GroupProfile, Work};
 use base::{Duration, Rate, Rng};
-use sim::{AppPace, FlowSpec, Scenario, Sizes, Until, Watch, Workload, gap};
+use sim::{AppPace, DatagramSpec, FlowSpec, Scenario, Sends, Sizes, Until, Watch, Workload, gap};
 use tcp::ValidConfig;
 
 /// Length of the bins in which shares are counted.
@@ -17,6 +17,8 @@ const PACE_EVERY: Duration = Duration::from_millis(10);
 const UNSENT_MAX: u64 = 128 << 10;
 /// A flow may be starved for as long as any run lasts: that is a result.
 const NEVER: Duration = Duration::from_secs(1_000_000);
+/// Bytes of a ping's packet.
+const PING: u32 = 64;
 /// Most flows that the simulator has ports for.
 const MOST_FLOWS: usize = 10_000;
 
@@ -32,6 +34,23 @@ pub(crate) struct Flows {
     pub(crate) scenario: Scenario,
     /// Which group each flow of the scenario belongs to.
     pub(crate) group_of: Vec<usize>,
+    /// The same of its datagrams.
+    pub(crate) group_of_datagrams: Vec<usize>,
+}
+
+impl Flows {
+    /// Lets the flows of some groups never start. All others keep their names and what they draw.
+    pub(crate) fn without(mut self, is_out: impl Fn(usize) -> bool) -> Self {
+        let Until::At(end) = self.scenario.until else { panic!("a run of several flows has an end") };
+        for (flow, _) in self.scenario.flows.iter_mut().zip(&self.group_of).filter(|(_, group)| is_out(**group)) {
+            flow.start = end + BIN;
+        }
+        let datagrams = self.scenario.datagrams.iter_mut().zip(&self.group_of_datagrams);
+        for (datagrams, _) in datagrams.filter(|(_, group)| is_out(**group)) {
+            datagrams.start = end + BIN;
+        }
+        self
+    }
 }
 
 /// Returns the run as a scenario, whose flows are those of the groups, in their order; flows that arrive follow behind all others.
@@ -53,12 +72,17 @@ pub(crate) fn flows(spec: &RunSpec, order: Order) -> Result<Flows, RunFailure> {
     scenario.stall_after = NEVER;
     let rng = Rng::new(spec.seed);
     let mut rng_of_starts = rng.fork("flows/starts");
-    let (mut starts, mut group_of) = (Vec::new(), Vec::new());
+    let (mut starts, mut group_of, mut group_of_datagrams) = (Vec::new(), Vec::new(), Vec::new());
     let mut processes = Vec::new();
     for (number, group) in point.company.groups.iter().enumerate() {
         let config = config_of(group, arm)?;
         for of_group in 0..group.count {
             let start = start(group, &mut rng_of_starts);
+            if let Some(datagrams) = datagrams(group, work_of(group)?, start) {
+                scenario.datagrams.push(datagrams);
+                group_of_datagrams.push(number);
+                continue;
+            }
             if let Work::Arrivals(arrivals, sizes) = work_of(group)? {
                 let rng = rng.fork(&format!("flows/arrivals/{number}/{of_group}"));
                 processes.push((number, config.clone(), Process { arrivals, sizes, start, rng }));
@@ -88,7 +112,7 @@ pub(crate) fn flows(spec: &RunSpec, order: Order) -> Result<Flows, RunFailure> {
             return Err(RunFailure(format!("more than {MOST_FLOWS} flows arrive with seed {}: {remedy}", spec.seed)));
         }
     }
-    Ok(Flows { scenario, group_of })
+    Ok(Flows { scenario, group_of, group_of_datagrams })
 }
 
 /// Flows that arrive independently of each other.
@@ -119,7 +143,8 @@ fn work_of(group: &Group) -> Result<Work, RunFailure> {
 
 fn config_of(group: &Group, arm: &ValidConfig) -> Result<ValidConfig, RunFailure> {
     match &group.profile {
-        GroupProfile::Arm => Ok(arm.clone()),
+        // Datagrams have none.
+        GroupProfile::Arm | GroupProfile::Datagrams | GroupProfile::Ping => Ok(arm.clone()),
         GroupProfile::Named(name) => {
             let profile = profiles::get(name).map_err(|unknown| RunFailure(unknown.to_string()))?;
             Ok(profile.config().clone())
@@ -144,7 +169,7 @@ fn flow(group: &Group, config: &ValidConfig, work: Work, until: Duration) -> Flo
         Work::Requests { sizes, think } => Workload::Requests { sizes, think },
         Work::OnOff { on, off } => Workload::OnOff { on, off },
         // Longer than the run, whenever it starts.
-        Work::Bulk | Work::Arrivals(..) => Workload::For(until + BIN),
+        _ => Workload::For(until + BIN),
     };
     let writer = group.pace.map_or(AppPace::Unlimited, paced);
     let spec = FlowSpec::new(config.clone(), config.clone(), workload);
@@ -152,6 +177,16 @@ fn flow(group: &Group, config: &ValidConfig, work: Work, until: Duration) -> Flo
     let ends_soon = group.stop.is_some() || matches!(work, Work::OnOff { .. });
     let unsent_max = ends_soon.then_some(UNSENT_MAX);
     FlowSpec { direction: group.direction, own_rtt: group.own_rtt, stop: group.stop, writer, unsent_max, ..spec }
+}
+
+/// Returns a flow that is none of a TCP's.
+fn datagrams(group: &Group, work: Work, start: Duration) -> Option<DatagramSpec> {
+    let (sends, size) = match work {
+        Work::Datagrams { rate, size } => (Sends::Rate(rate), size),
+        Work::Pings { every } => (Sends::Pings(every), PING),
+        _ => return None,
+    };
+    Some(DatagramSpec { sends, size, direction: group.direction, own_rtt: group.own_rtt, start, stop: group.stop })
 }
 
 fn paced(rate: Rate) -> AppPace {

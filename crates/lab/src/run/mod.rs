@@ -1,5 +1,6 @@
 //! Making runs: where they happen, their results, where these are stored, and how a run is repeated.
 
+mod applications;
 mod backend;
 mod company;
 mod course;
@@ -18,6 +19,7 @@ mod simulated;
 pub mod stale_sacks;
 pub mod stamp;
 
+pub use applications::ApplicationResult;
 pub use backend::{Backend, RunFailure};
 pub use execute::{Finished, execute};
 pub use ideal::ideal_time;

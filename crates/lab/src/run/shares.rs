@@ -1,10 +1,12 @@
 //! What several flows made of one path: shares, fairness, use and waiting. All in whole parts of a million, so that results are the same
 //! everywhere.
 
+use crate::run::applications::ApplicationResult;
 use crate::run::ideal::carried;
-use crate::spec::Point;
+use crate::spec::{Group, Harm, Point, Work};
+use base::Duration;
 use serde::{Deserialize, Serialize};
-use sim::{Delays, FlowOutcome};
+use sim::{FlowOutcome, Outcome};
 
 /// One and all.
 const MILLION: u64 = 1_000_000;
@@ -12,6 +14,9 @@ const MILLION: u64 = 1_000_000;
 const FULL: (u64, u64) = (1_460, 1_500);
 /// Seconds for which a share has to reach a part of the fair one to count as converged, and that part in tenths.
 const CONVERGED: (usize, u64) = (5, 9);
+
+/// Per cent of what full packets carry that fill a path.
+const FILLED: u64 = 95;
 
 /// The results of several flows; parts are millionths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,13 +26,15 @@ pub struct CompanyResult {
     /// The same before the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early_share_ppm: Option<u64>,
-    /// Jain's index of the flows' bytes in the window.
-    pub jain_ppm: u64,
+    /// Jain's index of the flows' bytes in the window; `None` where all flows are short ones that arrive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jain_ppm: Option<u64>,
     /// The same before the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early_jain_ppm: Option<u64>,
     /// Bytes of the flow with the fewest, of the mean.
-    pub worst_ppm: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worst_ppm: Option<u64>,
     /// Bytes read in the window, of those that full packets carry at the path's rate.
     pub use_ppm: u64,
     /// Second of the run from which the arm's flows have nine tenths of their fair share for five seconds.
@@ -41,43 +48,97 @@ pub struct CompanyResult {
     pub wait_p95_us: u64,
     /// 99 of 100.
     pub wait_p99_us: u64,
+    /// What applications noticed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub applications: ApplicationResult,
 }
 
-/// Computes the results of the flows in the path's direction, each with whether it is the arm's; and the bytes that the arm's read in the
-/// window.
-pub(crate) fn shares(
-    point: &Point,
-    seed: u64,
-    flows: &[(&FlowOutcome, bool)],
-    delays: &Delays,
-) -> (u64, CompanyResult) {
+/// Lines of runs without applications stay as they were.
+fn is_default(result: &ApplicationResult) -> bool {
+    *result == ApplicationResult::default()
+}
+
+/// A flow in the path's direction, and the group that it belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beside<'o> {
+    pub(crate) flow: &'o FlowOutcome,
+    pub(crate) group: &'o Group,
+}
+
+impl Beside<'_> {
+    /// Returns whether it lasts: short flows have what they asked for, not a share.
+    fn lasts(&self) -> bool {
+        !matches!(Work::of(self.group), Ok(Work::Arrivals(..)))
+    }
+}
+
+/// Computes the results of the flows in the path's direction; and the bytes that the arm's read in the window.
+pub(crate) fn shares(point: &Point, seed: u64, flows: &[Beside<'_>], outcome: &Outcome) -> (u64, CompanyResult) {
     let window = point.company.window;
     let [from, until] = [window.from, window.until].map(|time| (time.as_nanos() / 1_000_000_000) as usize);
-    let read = |seconds: core::ops::Range<usize>| -> Vec<u64> {
-        flows.iter().map(|(flow, _)| flow.bins.iter().take(seconds.end).skip(seconds.start).sum()).collect()
+    let read = |flows: &[Beside<'_>], seconds: core::ops::Range<usize>| -> Vec<u64> {
+        flows.iter().map(|one| one.flow.bins.iter().take(seconds.end).skip(seconds.start).sum()).collect()
     };
     let of_arm = |bytes: &[u64]| -> u64 {
-        bytes.iter().zip(flows).filter(|(_, (_, is_arm))| *is_arm).map(|(bytes, _)| bytes).sum()
+        bytes.iter().zip(flows).filter(|(_, one)| one.group.is_arm()).map(|(bytes, _)| bytes).sum()
     };
     let share = |bytes: &[u64]| parts(of_arm(bytes), bytes.iter().sum());
-    let (early, late) = (read(0..from), read(from..until));
+    let (early, late) = (read(flows, 0..from), read(flows, from..until));
+    let lasting: Vec<Beside<'_>> = flows.iter().filter(|one| one.lasts()).copied().collect();
+    let (lasting_early, lasting_late) = (read(&lasting, 0..from), read(&lasting, from..until));
     let all: u64 = late.iter().sum();
-    let wait = |percent| delays.quantile_us(percent).unwrap_or(0);
-    let flows_of_arm = flows.iter().filter(|(_, is_arm)| *is_arm);
+    let datagrams = in_datagrams(outcome, until);
+    let wait = |percent| outcome.delays.quantile_us(percent).unwrap_or(0);
+    let of_company = |value: Option<u64>| value.filter(|_| point.company.has_applications());
+    let others = all - of_arm(&late);
+    let applications = ApplicationResult {
+        wait_max_us: of_company(outcome.delays.quantile_us(100)),
+        filled_s: of_company(filled(point, seed, flows, &datagrams)),
+        others_bytes: (point.company.harm == Harm::Measured).then_some(others),
+        ..ApplicationResult::default()
+    };
+    let has_lasting = !lasting.is_empty();
     let result = CompanyResult {
         share_ppm: share(&late).unwrap_or(0),
         early_share_ppm: share(&early),
-        jain_ppm: jain(&late).unwrap_or(0),
-        early_jain_ppm: jain(&early),
-        worst_ppm: parts(late.iter().min().map_or(0, |least| least * late.len() as u64), all).unwrap_or(0),
-        use_ppm: parts(all, payload(carried(point, seed, window.from, window.until))).unwrap_or(0),
-        converged_s: converged(flows, until),
-        dropped_of_arm: flows_of_arm.map(|(flow, _)| flow.dropped).sum(),
+        jain_ppm: has_lasting.then(|| jain(&lasting_late).unwrap_or(0)),
+        early_jain_ppm: jain(&lasting_early),
+        worst_ppm: has_lasting.then(|| worst(&lasting_late)),
+        use_ppm: parts(
+            all + datagrams.iter().skip(from).sum::<u64>(),
+            payload(carried(point, seed, window.from, window.until)),
+        )
+        .unwrap_or(0),
+        converged_s: converged(&lasting, until),
+        dropped_of_arm: flows.iter().filter(|one| one.group.is_arm()).map(|one| one.flow.dropped).sum(),
         wait_p50_us: wait(50),
         wait_p95_us: wait(95),
         wait_p99_us: wait(99),
+        applications,
     };
     (of_arm(&late), result)
+}
+
+/// Bytes of the flow with the fewest, of the mean.
+fn worst(bytes: &[u64]) -> u64 {
+    parts(bytes.iter().min().map_or(0, |least| least * bytes.len() as u64), bytes.iter().sum()).unwrap_or(0)
+}
+
+/// Payload that datagrams brought by second; those of the other direction bring none.
+fn in_datagrams(outcome: &Outcome, until: usize) -> Vec<u64> {
+    let at = |second: usize| outcome.datagrams.iter().filter_map(|flow| flow.bins.get(second)).sum();
+    (0..until).map(at).collect()
+}
+
+/// Returns the first second of the run in which nearly as much is read as full packets carry.
+fn filled(point: &Point, seed: u64, flows: &[Beside<'_>], datagrams: &[u64]) -> Option<u64> {
+    let enough = |second: usize| {
+        let from = Duration::from_secs(second as u64);
+        payload(carried(point, seed, from, from + Duration::from_secs(1))) / 100 * FILLED
+    };
+    let read = |second: usize| -> u64 { flows.iter().filter_map(|one| one.flow.bins.get(second)).sum() };
+    let first = datagrams.iter().enumerate().find(|(second, bytes)| read(*second) + **bytes >= enough(*second));
+    first.map(|(second, _)| second as u64)
 }
 
 impl CompanyResult {
@@ -88,15 +149,16 @@ impl CompanyResult {
         Self {
             share_ppm: mean(|result| result.share_ppm),
             early_share_ppm: both(|result| result.early_share_ppm),
-            jain_ppm: mean(|result| result.jain_ppm),
+            jain_ppm: both(|result| result.jain_ppm),
             early_jain_ppm: both(|result| result.early_jain_ppm),
-            worst_ppm: mean(|result| result.worst_ppm),
+            worst_ppm: both(|result| result.worst_ppm),
             use_ppm: mean(|result| result.use_ppm),
             converged_s: both(|result| result.converged_s),
             dropped_of_arm: mean(|result| result.dropped_of_arm),
             wait_p50_us: mean(|result| result.wait_p50_us),
             wait_p95_us: mean(|result| result.wait_p95_us),
             wait_p99_us: mean(|result| result.wait_p99_us),
+            applications: self.applications.mean_with(&other.applications),
         }
     }
 }
@@ -123,14 +185,14 @@ fn payload(bytes: u64) -> u64 {
 }
 
 /// Returns the first second from which the arm's flows have nearly their fair share for a while, counted from the start of the run.
-fn converged(flows: &[(&FlowOutcome, bool)], seconds: usize) -> Option<u64> {
-    let of_arm = flows.iter().filter(|(_, is_arm)| *is_arm).count() as u64;
+fn converged(flows: &[Beside<'_>], seconds: usize) -> Option<u64> {
+    let of_arm = flows.iter().filter(|one| one.group.is_arm()).count() as u64;
     let is_fair = |second: usize| {
-        let read = |(flow, _): &(&FlowOutcome, bool)| flow.bins.get(second).copied().unwrap_or(0);
+        let read = |one: &Beside<'_>| one.flow.bins.get(second).copied().unwrap_or(0);
         let all: u64 = flows.iter().map(read).sum();
-        let arm: u64 = flows.iter().filter(|(_, is_arm)| *is_arm).map(read).sum();
+        let arm: u64 = flows.iter().filter(|one| one.group.is_arm()).map(read).sum();
         // arm / all ≥ 0.9 · of_arm / flows
-        all > 0 && arm * 10 * flows.len() as u64 >= all * CONVERGED.1 * of_arm
+        of_arm > 0 && all > 0 && arm * 10 * flows.len() as u64 >= all * CONVERGED.1 * of_arm
     };
     let mut run = 0;
     for second in 0..seconds {
@@ -170,9 +232,29 @@ mod tests {
         point
     }
 
+    fn outcome(flows: Vec<FlowOutcome>) -> Outcome {
+        let (forward, reverse) = Default::default();
+        Outcome {
+            flows,
+            datagrams: Vec::new(),
+            forward,
+            reverse,
+            delays: sim::Delays::default(),
+            steps: 0,
+            virtual_time: Duration::ZERO,
+        }
+    }
+
     fn result(window: &str, arm: &[u64], other: &[u64]) -> CompanyResult {
-        let (arm, other) = (flow(arm), flow(other));
-        shares(&point(window), 1, &[(&arm, true), (&other, false)], &Delays::default()).1
+        let (point, outcome) = (point(window), outcome(vec![flow(arm), flow(other)]));
+        let flows = outcome.flows.iter().zip(&point.company.groups).map(|(flow, group)| Beside { flow, group });
+        shares(&point, 1, &flows.collect::<Vec<_>>(), &outcome).1
+    }
+
+    #[test]
+    fn the_index_of_nine_and_one_is_that_of_the_paper() {
+        // Jain, Chiu and Hawe, DEC-TR-301 (1984): (9 + 1)² / (2 · (81 + 1)) = 0.610.
+        assert_eq!(jain(&[9, 1]), Some(609_756));
     }
 
     #[test]
@@ -180,8 +262,8 @@ mod tests {
         let found = result("2s..4s", &[100, 0, 300, 300], &[0, 100, 100, 100]);
         assert_eq!((found.share_ppm, found.early_share_ppm), (750_000, Some(500_000)));
         // (600 + 200)² / (2 · (600² + 200²)) = 0.8
-        assert_eq!((found.jain_ppm, found.early_jain_ppm), (800_000, Some(1_000_000)));
-        assert_eq!((found.worst_ppm, found.dropped_of_arm), (500_000, 3));
+        assert_eq!((found.jain_ppm, found.early_jain_ppm), (Some(800_000), Some(1_000_000)));
+        assert_eq!((found.worst_ppm, found.dropped_of_arm), (Some(500_000), 3));
         // 2 s at 8 Mbit/s are 2 MB, of which 1460/1500 are payload.
         assert_eq!(found.use_ppm, 800 * MILLION / 1_946_666);
     }
@@ -190,7 +272,7 @@ mod tests {
     fn a_window_from_the_beginning_has_no_time_before() {
         let found = result("0s..1s", &[1], &[0]);
         assert_eq!((found.share_ppm, found.early_share_ppm, found.early_jain_ppm), (MILLION, None, None));
-        assert_eq!(found.jain_ppm, 500_000, "one of two has everything");
+        assert_eq!(found.jain_ppm, Some(500_000), "one of two has everything");
     }
 
     #[test]
@@ -204,7 +286,7 @@ mod tests {
     #[test]
     fn large_numbers_do_not_overflow() {
         let huge = 1 << 50;
-        assert_eq!(result("0s..1s", &[huge], &[huge]).jain_ppm, MILLION);
+        assert_eq!(result("0s..1s", &[huge], &[huge]).jain_ppm, Some(MILLION));
         assert_eq!(result("0s..1s", &[huge], &[huge]).share_ppm, 500_000);
     }
 

@@ -80,6 +80,23 @@ macro_rules! for_each_metric {
             wait_p50_ms => median(wait_p50_ms) "how long packets of the window waited at the bottleneck, their own transmission and the path's delay apart, jitter included: half of them no longer; median of runs, in milliseconds";
             wait_p95_ms => median(wait_p95_ms) ["wait" 1 "ms at the bottleneck, 95 of 100 packets"] "the same for 95 of 100";
             wait_p99_ms => median(wait_p99_ms) "the same for 99 of 100";
+            wait_max_ms => median(wait_max_ms) ["peak" 1 "longest wait, ms"] "the longest wait of all. This and the next where there are applications, datagrams or pings among the flows";
+            filled_s => median(filled_s) "first second of the run in which at least 95 of 100 of the payload that full packets carry at the path's rate is read; median of the runs in which there is one";
+            transfers => median(transfers) "transfers of the arm's flows that began in the window and ended: flows with a size, repetitions, answers; where the arm's have none, those of the others; median. This and the following where there are any";
+            unfinished_pct => median(unfinished_pct) "transfers that began in the window and did not end within the run, in per cent of all that began; median";
+            completion_p50_ms => median(completion_p50_ms) ["done" 0 "ms until half of the transfers were complete"] "time from a transfer's beginning until its last byte was read: half of those that ended took no longer; median of runs, in milliseconds";
+            completion_p90_ms => median(completion_p90_ms) "the same for 90 of 100";
+            completion_p99_ms => median(completion_p99_ms) ["99 %" 0 "99 of 100 of them"] "the same for 99 of 100";
+            slowdown_p50 => median(slowdown_p50) ["slow" 2 "time of a transfer / shortest that the path allows, median"] "that time divided by the shortest that the path allows: half of the transfers no more; median of runs";
+            slowdown_p90 => median(slowdown_p90) "the same for 90 of 100";
+            slowdown_p99 => median(slowdown_p99) "the same for 99 of 100";
+            ping_p50_ms => median(ping_p50_ms) "round trips of pings that left in the window, beyond the path's and their own transmission: half of them no longer; median of runs, in milliseconds. This and the next three where there are pings";
+            ping_p95_ms => median(ping_p95_ms) ["ping" 1 "ms that 95 of 100 pings waited"] "the same for 95 of 100";
+            ping_p99_ms => median(ping_p99_ms) "the same for 99 of 100";
+            pings_lost_pct => median(pings_lost_pct) "pings and echoes that the path dropped, in per cent of the pings, over the whole run; median";
+            datagrams_lost_pct => median(datagrams_lost_pct) ["lost %" 2 "datagrams that the path dropped"] "datagrams that the path dropped, in per cent of those that it dropped or delivered, over the whole run; median. Where there are datagrams";
+            harm_pct => median(harm_pct) ["harm %" 1 "what the others take of the arm's flows"] "what the others take: bytes that the arm's flows read in the window without the others, minus those with them, in per cent of the former; below zero where company helps; median. This and the next with `flow.harm`";
+            harm_done_pct => median(harm_done_pct) ["done %" 1 "what they take of the others"] "what the arm's flows take of the others, in the same way; median";
         }
     };
 }

@@ -38,7 +38,7 @@ pub(crate) use changes::What;
 pub(crate) use choice::CELL;
 pub use choice::CellChoice;
 pub(crate) use company::Work;
-pub use company::{App, Arrivals, Company, Group, GroupProfile, Orders, Window};
+pub use company::{App, Arrivals, Company, Group, GroupProfile, Harm, Orders, Window};
 pub use drops::Drops;
 pub(crate) use drops::Whereabouts;
 pub(crate) use expect::GOODPUT;

@@ -45,6 +45,8 @@ pub struct Group {
     pub off: Option<(Duration, Duration)>,
     /// How often something is sent again.
     pub every: Option<Duration>,
+    /// Bytes of each datagram's IP packet.
+    pub size: Option<u32>,
 }
 
 /// An application that does more than send.
@@ -63,6 +65,10 @@ pub enum GroupProfile {
     Arm,
     /// A built-in profile's, whatever the arm.
     Named(String),
+    /// None: datagrams at a constant rate.
+    Datagrams,
+    /// None: pings.
+    Ping,
 }
 
 impl Group {
@@ -84,7 +90,13 @@ impl Group {
             on: None,
             off: None,
             every: None,
+            size: None,
         }
+    }
+
+    /// Returns whether these are the flows that the arms compare.
+    pub(crate) fn is_arm(&self) -> bool {
+        self.profile == GroupProfile::Arm
     }
 
     /// Reads `linux x2 start=0s..4s rtt=100ms`.
@@ -149,6 +161,12 @@ impl Group {
             "on" => self.on = Some(two_times(value, "a length")?),
             "off" => self.off = Some(two_times(value, "a length")?),
             "every" => self.every = Some(units::duration(value)?),
+            "size" => {
+                let size = units::bytes(value).ok().and_then(|size| u32::try_from(size).ok());
+                self.size = Some(size.filter(|size| (64..=1_500).contains(size)).ok_or_else(|| {
+                    Refusal::of_value(format!("`{value}` is not the size of a datagram"), "write 64 to 1500 bytes")
+                })?);
+            }
             _ => {
                 let problem = format!("flows have no `{key}`");
                 return Err(Refusal::of_key(problem, format!("they have {}", GROUP_KEYS.join(", "))));
@@ -182,7 +200,7 @@ fn show_times((from, until): (Duration, Duration)) -> String {
 }
 
 /// What a group of flows may say.
-pub(crate) const GROUP_KEYS: [&str; 15] = [
+pub(crate) const GROUP_KEYS: [&str; 16] = [
     "profile",
     "count",
     "start",
@@ -198,6 +216,7 @@ pub(crate) const GROUP_KEYS: [&str; 15] = [
     "on",
     "off",
     "every",
+    "size",
 ];
 
 impl Default for Group {
@@ -209,8 +228,10 @@ impl Default for Group {
 const EXAMPLE: &str = "write for example `arm x2 start=0s..4s + linux rtt=100ms`";
 
 fn profile_of(name: &str) -> Result<GroupProfile, Refusal> {
-    if name == "arm" {
-        return Ok(GroupProfile::Arm);
+    if let Some(known) =
+        [GroupProfile::Arm, GroupProfile::Datagrams, GroupProfile::Ping].into_iter().find(|own| own.word() == name)
+    {
+        return Ok(known);
     }
     match profiles::get(name) {
         Ok(_) => Ok(GroupProfile::Named(name.to_owned())),
@@ -219,18 +240,28 @@ fn profile_of(name: &str) -> Result<GroupProfile, Refusal> {
 }
 
 impl GroupProfile {
-    /// The profile's name, unless it is the arm's.
+    /// The profile's name, if it is one and not the arm's.
     pub(crate) fn name(&self) -> Option<&str> {
         match self {
-            Self::Arm => None,
             Self::Named(name) => Some(name),
+            Self::Arm | Self::Datagrams | Self::Ping => None,
+        }
+    }
+
+    /// The word for it.
+    pub(crate) fn word(&self) -> &str {
+        match self {
+            Self::Arm => "arm",
+            Self::Named(name) => name,
+            Self::Datagrams => "datagrams",
+            Self::Ping => "ping",
         }
     }
 }
 
 impl fmt::Display for GroupProfile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name().unwrap_or("arm"))
+        f.write_str(self.word())
     }
 }
 
@@ -271,6 +302,9 @@ impl fmt::Display for Group {
         }
         if let Some(every) = self.every {
             write!(f, " every={every}")?;
+        }
+        if let Some(size) = self.size {
+            write!(f, " size={size}")?;
         }
         Ok(())
     }

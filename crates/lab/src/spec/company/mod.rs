@@ -13,7 +13,7 @@ mod work;
 pub use arrivals::Arrivals;
 pub(crate) use group::GROUP_KEYS;
 pub use group::{App, Group, GroupProfile};
-pub use window::{Orders, Window};
+pub use window::{Harm, Orders, Window};
 pub(crate) use work::Work;
 
 use crate::spec::refusal::Refusal;
@@ -31,12 +31,14 @@ pub struct Company {
     pub window: Window,
     /// In which orders the flows start.
     pub orders: Orders,
+    /// Whether flows are measured alone, too.
+    pub harm: Harm,
 }
 
 impl Default for Company {
     fn default() -> Self {
         let window = Window { from: Duration::from_secs(60), until: Duration::from_secs(180) };
-        Self { groups: Vec::new(), window, orders: Orders::Given }
+        Self { groups: Vec::new(), window, orders: Orders::Given, harm: Harm::Unknown }
     }
 }
 
@@ -50,6 +52,12 @@ impl Company {
     pub fn is_drawn(&self) -> bool {
         let works = |group: &Group| Work::of(group).is_ok_and(Work::is_drawn);
         self.groups.iter().any(|group| group.start.0 != group.start.1 || works(group))
+    }
+
+    /// Returns whether anything but transfers takes part.
+    pub(crate) fn has_applications(&self) -> bool {
+        let is_transfer = |group: &Group| matches!(Work::of(group), Ok(Work::Bulk | Work::Bytes(_)));
+        !self.groups.iter().all(is_transfer)
     }
 
     /// Returns the profiles of flows that are not the arm's, each once.
@@ -129,6 +137,7 @@ mod tests {
     #[test_case("arm app=request sizes=100kB think=0s..1s", "arm x1 sizes=100kB app=request think=0s..1s"; "requests")]
     #[test_case("arm on=1s..5000ms app=onoff off=2s..2s pace=1Mbit", "arm x1 pace=1Mbit app=onoff on=1s..5s off=2s"; "bursts")]
     #[test_case("arm + arm bytes=4MB every=5000ms", "arm x1 + arm x1 bytes=4MB every=5s"; "repetitions")]
+    #[test_case("arm + ping every=0.2s + datagrams x2 size=1200B pace=5Mbit", "arm x1 + ping x1 every=200ms + datagrams x2 pace=5Mbit size=1200"; "datagrams")]
     fn groups_are_shown_in_canonical_form_and_read_back(text: &str, canonical: &str) {
         let read = company(text).unwrap();
         assert_eq!(read.show_groups(), canonical);
@@ -148,6 +157,7 @@ mod tests {
     #[test_case("arm sizes=large", "are not sizes"; "sizes in words")]
     #[test_case("arm app=browser", "not an application"; "another application")]
     #[test_case("arm think=2s..1s", "not a time to think"; "thinking backwards")]
+    #[test_case("arm + datagrams pace=1Mbit size=1501", "not the size of a datagram"; "too large")]
     #[test_case("arm every=often", "not a valid duration"; "repetitions in words")]
     #[test_case("arm +  + linux", "is empty"; "an empty group")]
     fn wrong_groups_are_refused(text: &str, problem: &str) {
@@ -168,6 +178,12 @@ mod tests {
     #[test_case("arm app=request sizes=1kB pace=1Mbit", "`pace` says nothing about requests"; "requests with a pace")]
     #[test_case("arm app=onoff on=1s", "a length and a distance"; "a burst without end")]
     #[test_case("arm app=onoff on=0s off=1s", "a length and a distance"; "no burst")]
+    #[test_case("ping every=1s", "no group"; "only pings")]
+    #[test_case("arm + ping", "pings have a distance"; "a ping once")]
+    #[test_case("arm + ping every=0s", "pings have a distance"; "pings at once")]
+    #[test_case("arm + ping every=1s bytes=1kB", "`bytes` says nothing about pings"; "large pings")]
+    #[test_case("arm + datagrams size=100", "datagrams have a rate"; "datagrams once")]
+    #[test_case("arm size=100", "`size` says nothing about flows that send"; "a size of segments")]
     #[test_case("arm every=5s", "a size and a distance"; "nothing repeated")]
     #[test_case("arm bytes=1MB every=0s", "a size and a distance"; "repeated at once")]
     #[test_case("arm think=1s", "`think` says nothing about flows that send"; "bulk that thinks")]

@@ -1,9 +1,9 @@
 //! What the applications of a group do, from its words; and which words do not go together.
 
 use super::arrivals::Arrivals;
-use super::group::{App, Group};
+use super::group::{App, Group, GroupProfile};
 use crate::spec::refusal::Refusal;
-use base::Duration;
+use base::{Duration, Rate};
 use sim::Sizes;
 
 /// A time is drawn between the two.
@@ -24,7 +24,14 @@ pub(crate) enum Work {
     Requests { sizes: Sizes, think: Times },
     /// Each sends for a while, and is silent for a while.
     OnOff { on: Times, off: Times },
+    /// Each sends datagrams of this size at this rate.
+    Datagrams { rate: Rate, size: u32 },
+    /// Each pings.
+    Pings { every: Duration },
 }
+
+/// Bytes of a datagram's packet, if nothing else is said.
+const DATAGRAM: u32 = 1_200;
 
 /// A word that a group may have, and whether it has it.
 type Word = (&'static str, bool);
@@ -40,6 +47,8 @@ impl Work {
             Self::Arrivals(..) => &["arrivals", "sizes", "pace"],
             Self::Requests { .. } => &["app", "sizes", "think"],
             Self::OnOff { .. } => &["app", "on", "off", "pace"],
+            Self::Datagrams { .. } => &["pace", "size"],
+            Self::Pings { .. } => &["every"],
         };
         let words = words(group).into_iter().filter(|(_, is_there)| *is_there).map(|(word, _)| word);
         match words.into_iter().find(|word| !taken.contains(word)) {
@@ -56,6 +65,17 @@ impl Work {
         let lacks = |what: &str, example: &str| {
             Refusal::of_value(format!("`{group}`: {what}"), format!("add for example `{example}`"))
         };
+        match group.profile {
+            GroupProfile::Datagrams => {
+                let rate = group.pace.ok_or_else(|| lacks("datagrams have a rate", "pace=5Mbit"))?;
+                return Ok(Self::Datagrams { rate, size: group.size.unwrap_or(DATAGRAM) });
+            }
+            GroupProfile::Ping => {
+                let every = group.every.filter(|every| !every.is_zero());
+                return Ok(Self::Pings { every: every.ok_or_else(|| lacks("pings have a distance", "every=200ms"))? });
+            }
+            GroupProfile::Arm | GroupProfile::Named(_) => {}
+        }
         let sizes = || group.sizes.ok_or_else(|| lacks("what is drawn has no sizes", "sizes=12kB"));
         if let Some(App::Request) = group.app {
             let think = group.think.unwrap_or((Duration::ZERO, Duration::ZERO));
@@ -91,6 +111,8 @@ impl Work {
             Self::Arrivals(..) => "flows that arrive",
             Self::Requests { .. } => "requests",
             Self::OnOff { .. } => "bursts",
+            Self::Datagrams { .. } => "datagrams",
+            Self::Pings { .. } => "pings",
         }
     }
 
@@ -101,7 +123,7 @@ impl Work {
             Self::Arrivals(..) => true,
             Self::Requests { sizes, think } => sizes.is_drawn() || differ(think),
             Self::OnOff { on, off } => differ(on) || differ(off),
-            Self::Bulk | Self::Bytes(_) | Self::Repeated { .. } => false,
+            Self::Bulk | Self::Bytes(_) | Self::Repeated { .. } | Self::Datagrams { .. } | Self::Pings { .. } => false,
         }
     }
 
@@ -120,7 +142,7 @@ impl Work {
 }
 
 /// The words that only some applications have.
-fn words(group: &Group) -> [Word; 9] {
+fn words(group: &Group) -> [Word; 10] {
     [
         ("app", group.app.is_some()),
         ("arrivals", group.arrivals.is_some()),
@@ -129,6 +151,7 @@ fn words(group: &Group) -> [Word; 9] {
         ("off", group.off.is_some()),
         ("on", group.on.is_some()),
         ("pace", group.pace.is_some()),
+        ("size", group.size.is_some()),
         ("sizes", group.sizes.is_some()),
         ("think", group.think.is_some()),
     ]

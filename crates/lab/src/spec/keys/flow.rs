@@ -1,7 +1,7 @@
 //! The keys of what is transferred.
 
 use super::key::{Key, positive};
-use crate::spec::company::{Company, Orders, Window};
+use crate::spec::company::{Company, Harm, Orders, Window};
 use crate::spec::flow::Flow;
 use crate::spec::refusal::Refusal;
 use base::Duration;
@@ -39,6 +39,11 @@ pub(super) const KEYS: &[Key] = &[
         name: "flow.orders",
         set: |point, text| Orders::parse(text).map(|orders| point.company.orders = orders),
         show: |point| Some(point.company.orders.word().to_owned()),
+    },
+    Key {
+        name: "flow.harm",
+        set: |point, text| Harm::parse(text).map(|harm| point.company.harm = harm),
+        show: |point| (point.company.harm == Harm::Measured).then(|| "measured".to_owned()),
     },
 ];
 

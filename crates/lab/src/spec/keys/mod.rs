@@ -36,7 +36,7 @@ impl Point {
         let one = self.company.is_empty();
         let applies = move |name: &str| match name {
             "flow.bytes" | "flow.seconds" => one,
-            "flow.company" | "flow.window" | "flow.orders" => !one,
+            "flow.company" | "flow.window" | "flow.orders" | "flow.harm" => !one,
             // A model sets them.
             "path.rate" => self.life.model.is_none(),
             "path.rtt" => self.life.model.is_none_or(|model| model.model.delay().is_none()),
@@ -111,6 +111,8 @@ mod tests {
     #[test_case("path.bursts", "NONE", "none"; "no bursts")]
     #[test_case("flow.bytes", "32mb", "32MB")]
     #[test_case("flow.seconds", "10", "10s")]
+    #[test_case("flow.harm", "Measured", "measured")]
+    #[test_case("flow.harm", "none", "none")]
     fn a_setting_is_shown_in_canonical_form_and_reads_back(name: &str, text: &str, canonical: &str) {
         assert_eq!(set(name, text).as_deref(), Ok(canonical));
         assert_eq!(set(name, canonical).as_deref(), Ok(canonical), "it reads back");
@@ -145,6 +147,7 @@ mod tests {
     #[test_case("path.bursts", "1%/0.5")]
     #[test_case("path.bursts", "90%/2")]
     #[test_case("flow.bytes", "0")]
+    #[test_case("flow.harm", "much")]
     fn a_wrong_setting_is_refused_with_what_would_be_right(name: &str, text: &str) {
         let problem = set(name, text).unwrap_err();
         assert!(problem.contains("write ") || problem.contains("use "), "{problem}");
