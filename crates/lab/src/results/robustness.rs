@@ -60,6 +60,10 @@ pub fn robustness(plan: &Plan, rows: &[Row]) -> Vec<Robustness> {
 fn takes_capacity(plan: &Plan, cell: usize, row: &Row) -> bool {
     let cell = &plan.cells[cell];
     let Some(twin) = &cell.twin else { return false };
+    // Others take their part.
+    if cell.point.company != twin.company {
+        return true;
+    }
     let bytes = row.cell.bytes.unwrap_or(1 << 20);
     row.metrics.removed_ms.is_some_and(|removed| removed > 0.0)
         // What a model takes depends on the seed.

@@ -4,6 +4,7 @@ use crate::plan::RunSpec;
 use crate::run::applications::{ApplicationResult, Transfers, note_datagrams};
 use crate::run::backend::RunFailure;
 use crate::run::flows::{Flows, Order, flows};
+use crate::run::lone::with_own_time;
 use crate::run::measured::Measured;
 use crate::run::shares::{Beside, shares};
 use crate::spec::{Group, Harm, Orders, Point};
@@ -175,7 +176,8 @@ fn measured(spec: &RunSpec, flows: &Flows, outcome: &Outcome) -> Result<Measured
     }
     let nothing = || RunFailure("no flow of the arm got through".to_owned());
     let sum = Measured { bytes, packets: outcome.packets(), company: Some(company), ..sum.ok_or_else(nothing)? };
-    Ok(sum.with_path(&spec.point, spec.seed, &outcome.forward))
+    let sum = sum.with_path(&spec.point, spec.seed, &outcome.forward);
+    Ok(with_own_time(sum, &spec.point, spec.seed, &beside))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod flows;
 mod hosts;
 mod ideal;
 pub mod log;
+mod lone;
 mod measured;
 mod mock;
 mod network;

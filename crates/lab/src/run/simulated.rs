@@ -26,16 +26,23 @@ impl Backend for SimBackend {
 /// # Errors
 /// As [`Backend::run`].
 pub fn simulate<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<Measured, RunFailure> {
-    if !spec.point.company.is_empty() {
-        return company::simulate(spec, observer);
+    let mut found = if spec.point.company.is_empty() {
+        simulate_alone(spec, observer)?
+    } else {
+        company::simulate(spec, observer)?
+    };
+    if let Some(twin) = &spec.twin {
+        found.twin_ns = Some(simulate(&spec.of_twin(twin), &mut trace::Off)?.elapsed_ns);
     }
+    Ok(found)
+}
+
+/// Makes a run of one flow.
+fn simulate_alone<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<Measured, RunFailure> {
     let mut scenario = scenario(spec)?;
     let mut found = simulate_one(spec, &scenario, observer)?;
     if scenario.client_pauses.first().is_some() {
         found.removed_ns = Some(removed(&scenario, &spec.point, found.bytes).as_nanos());
-    }
-    if let Some(twin) = &spec.twin {
-        found.twin_ns = Some(simulate(&spec.of_twin(twin), &mut trace::Off)?.elapsed_ns);
     }
     if !scenario.forward.drops.is_empty() {
         scenario.forward.drops.clear();

@@ -17,6 +17,7 @@ pub const BUILTIN: &[(&str, &str)] = &[
     ("reassembly", include_str!("../../../../experiments/reassembly.toml")),
     ("reorder", include_str!("../../../../experiments/reorder.toml")),
     ("reorder-early", include_str!("../../../../experiments/reorder-early.toml")),
+    ("robust", include_str!("../../../../experiments/robust.toml")),
     ("smb", include_str!("../../../../experiments/smb.toml")),
     ("tail-loss", include_str!("../../../../experiments/tail-loss.toml")),
     ("wan", include_str!("../../../../experiments/wan.toml")),
