@@ -14,17 +14,20 @@ fn rows(experiment: &str, set: &[&str], iterations: Option<u32>) -> (Plan, Vec<R
     (plan, rows)
 }
 
+#[test_case("cellular", &["path.model=5g mean=100Mbit", "path.buffer=1bdp"])]
 #[test_case("dsack", &[])]
 #[test_case("hystart", &["path.loss=0", "path.rate=50Mbit", "path.rtt=100ms", "flow.bytes=8MB"])]
 #[test_case("jitter", &["path.rtt=50ms", "path.jitter=10ms,40ms"])]
 #[test_case("lan-reorder", &[])]
 #[test_case("lost-retransmit", &[])]
 #[test_case("nic-reorder", &["flow.bytes=8MB", "path.reorder.queues=4x8/2ms,4x16/4ms"])]
+#[test_case("policer", &["path.policer=20Mbit/25kB"])]
 #[test_case("prr", &["path.loss=1%"])]
 #[test_case("reassembly", &["path.rtt=50ms"])]
 #[test_case("reorder-early", &["flow.bytes=8MB"])]
 #[test_case("smb", &["path.reorder.delay=1ms"])]
 #[test_case("tail-loss", &[])]
+#[test_case("wifi", &["path.back.thin=5ms", "path.buffer=0.5bdp"])]
 #[test_case("window", &["flow.bytes=20MB"])]
 fn what_is_expected_comes_out(experiment: &str, set: &[&str]) {
     let (plan, rows) = rows(experiment, set, None);

@@ -5,14 +5,17 @@ use crate::spec::read::read;
 
 /// Name and text of the built-in experiments.
 pub const BUILTIN: &[(&str, &str)] = &[
+    ("cellular", include_str!("../../../../experiments/cellular.toml")),
     ("dsack", include_str!("../../../../experiments/dsack.toml")),
     ("fairness", include_str!("../../../../experiments/fairness.toml")),
     ("hystart", include_str!("../../../../experiments/hystart.toml")),
     ("jitter", include_str!("../../../../experiments/jitter.toml")),
     ("lan-reorder", include_str!("../../../../experiments/lan-reorder.toml")),
     ("late-comer", include_str!("../../../../experiments/late-comer.toml")),
+    ("leo", include_str!("../../../../experiments/leo.toml")),
     ("lost-retransmit", include_str!("../../../../experiments/lost-retransmit.toml")),
     ("nic-reorder", include_str!("../../../../experiments/nic-reorder.toml")),
+    ("policer", include_str!("../../../../experiments/policer.toml")),
     ("prr", include_str!("../../../../experiments/prr.toml")),
     ("reassembly", include_str!("../../../../experiments/reassembly.toml")),
     ("reorder", include_str!("../../../../experiments/reorder.toml")),
@@ -21,6 +24,7 @@ pub const BUILTIN: &[(&str, &str)] = &[
     ("smb", include_str!("../../../../experiments/smb.toml")),
     ("tail-loss", include_str!("../../../../experiments/tail-loss.toml")),
     ("wan", include_str!("../../../../experiments/wan.toml")),
+    ("wifi", include_str!("../../../../experiments/wifi.toml")),
     ("window", include_str!("../../../../experiments/window.toml")),
 ];
 
