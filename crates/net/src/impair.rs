@@ -86,6 +86,14 @@ impl Packet for Parcel {
     fn duplicate(&self) -> Self {
         self.clone()
     }
+
+    fn may_wait(&self) -> bool {
+        netem::ack::is_pure(&self.bytes)
+    }
+
+    fn supersedes(&self, older: &Self) -> bool {
+        netem::ack::supersedes(&self.bytes, &older.bytes)
+    }
 }
 
 /// Creates packets, in boxes that are reused.

@@ -81,6 +81,18 @@ impl Drops {
         self.tail + self.loss + self.aqm + self.policed
     }
 
+    /// Returns those of two paths together.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self {
+            tail: self.tail + other.tail,
+            loss: self.loss + other.loss,
+            aqm: self.aqm + other.aqm,
+            policed: self.policed + other.policed,
+            thinned: self.thinned + other.thinned,
+        }
+    }
+
     fn count(&mut self, cause: DropCause) {
         match cause {
             DropCause::Tail => self.tail += 1,

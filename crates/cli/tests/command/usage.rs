@@ -30,7 +30,7 @@ fn refused(arguments: &[&str], message: &str) {
 #[test_case(&["link", "--a", "dev=wa0", "--b", "dev=wb0"], "--a dev=wa0: `addr=ADDRESS/PREFIX` is missing, as in dev=wa0,addr="; "end of a link")]
 #[test_case(&["link", "--a", "dev=wa0,addr=10.77.0.1/24", "--b", "dev=wb0,addr=10.77.0.2/24", "--ba", "rate=10mbyte"], "--ba rate=10mbyte: `10mbyte` is not a valid rate: use"; "rate of a link")]
 #[test_case(&["link", "--a", "dev=wa0,addr=10.77.0.1/24", "--b", "dev=wb0,addr=10.77.0.2/24", "--for", "long"], "--for long: `long` is not a valid duration: use"; "end of time")]
-#[test_case(&["model", "geo"], "MODEL geo: `geo` is not a known model: did you mean `leo`? Use leo, lte, 5g, wifi"; "model")]
+#[test_case(&["model", "geo"], "MODEL geo: `geo` is not a known model; did you mean `leo`? Use leo, lte, 5g, wifi"; "model")]
 #[test_case(&["ab", "wan", "--set", "path.changes=10s"], "--set path.changes=10s: `10s` does not say what changes when; write for example"; "schedule")]
 #[test_case(&["link", "set"], "link set: nothing to change; write for example --ab rate=50mbit"; "nothing to set")]
 #[test_case(&["link", "stats", "--control", "/dev/null/x"], "--control /dev/null/x: no link answers there: "; "no such link")]

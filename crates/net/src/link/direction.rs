@@ -125,9 +125,7 @@ fn add(sum: &mut PathStats, one: &PathStats) {
     sum.delivered += one.delivered;
     sum.delivered_bytes += one.delivered_bytes;
     sum.duplicated += one.duplicated;
-    sum.dropped.tail += one.dropped.tail;
-    sum.dropped.loss += one.dropped.loss;
-    sum.dropped.aqm += one.dropped.aqm;
+    sum.dropped = sum.dropped.plus(one.dropped);
     sum.marked += one.marked;
     sum.max_backlog_bytes = sum.max_backlog_bytes.max(one.max_backlog_bytes);
 }

@@ -54,6 +54,14 @@ impl Packet for Parcel {
     fn duplicate(&self) -> Self {
         self.clone()
     }
+
+    fn may_wait(&self) -> bool {
+        netem::ack::is_pure(&self.bytes[VIRTIO_NET_HDR_LEN..])
+    }
+
+    fn supersedes(&self, older: &Self) -> bool {
+        netem::ack::supersedes(&self.bytes[VIRTIO_NET_HDR_LEN..], &older.bytes[VIRTIO_NET_HDR_LEN..])
+    }
 }
 
 fn get(bytes: &[u8], at: usize) -> u16 {

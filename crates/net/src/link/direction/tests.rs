@@ -3,7 +3,7 @@
 use super::super::packet;
 use super::*;
 use base::{Duration, Rate, Ratio};
-use netem::{Buffer, Codel, DeliveryTrace, LossSpec, QueueSpec};
+use netem::{Buffer, Codel, Course, DeliveryTrace, LossSpec, PolicerSpec, QueueSpec, Stretch};
 use sim::{FlowSpec, Scenario, Workload};
 
 /// A packet of 40 bytes that carries its number.
@@ -129,6 +129,35 @@ fn a_trace_begins_with_the_link_and_anew_with_a_changed_path() {
     let parcel = parcel(&mut pool, 2);
     direction.offer(ms(70_004), parcel, &mut pool);
     assert_eq!(arrivals(&mut direction, &mut pool, ms(80_000)), [(ms(70_010), 2)]);
+}
+
+/// A schedule begins with the link and anew with a changed path; what a policer drops is in the report.
+#[test]
+fn a_schedule_begins_with_the_link_and_anew_with_a_changed_path() {
+    let mut pool = Pool::default();
+    let stretch = |ms: u64, delay: u64| Stretch {
+        from: Duration::from_millis(ms),
+        rate: Rate::from_bits_per_sec(1),
+        delay: Some(Duration::from_millis(delay)),
+    };
+    let policer = PolicerSpec { rate: Rate::from_bits_per_sec(8).unwrap(), burst: 80 };
+    let spec = PathSpec {
+        delays: Course::given(vec![stretch(0, 10), stretch(100, 50)]),
+        policer: Some(policer),
+        ..PathSpec::ideal(Duration::ZERO)
+    };
+    let mut direction = Direction::new(Way::Ab, &spec, 7);
+    direction.begin(ms(70_000));
+    for (at, number) in [(70_000, 0), (70_100, 1), (70_101, 2)] {
+        let parcel = parcel(&mut pool, number);
+        direction.offer(ms(at), parcel, &mut pool);
+    }
+    assert_eq!(arrivals(&mut direction, &mut pool, ms(70_200)), [(ms(70_010), 0), (ms(70_150), 1)]);
+    direction.change(ms(70_300), &spec);
+    let parcel = parcel(&mut pool, 3);
+    direction.offer(ms(70_300), parcel, &mut pool);
+    assert_eq!(arrivals(&mut direction, &mut pool, ms(80_000)), [(ms(70_310), 3)]);
+    assert_eq!(direction.report(ms(80_000)).path.dropped.policed, 1);
 }
 
 /// Two kernels' packets through a managed queue: what it drops goes back to the pool, and the report counts it.
