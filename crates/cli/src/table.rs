@@ -87,18 +87,46 @@ const COMPANY: [&str; 8] = [
     "retransmitted_pct",
 ];
 
+/// Those for several flows of which somebody waits for transfers.
+const TRANSFERS: [&str; 7] = [
+    "share_pct",
+    "utilisation",
+    "completion_p50_ms",
+    "completion_p99_ms",
+    "slowdown_p50",
+    "wait_p95_ms",
+    "retransmitted_pct",
+];
+
+/// Those for several flows and pings.
+const PINGS: [&str; 6] = ["jain", "utilisation", "ping_p95_ms", "wait_p95_ms", "wait_max_ms", "retransmitted_pct"];
+
+/// Those that follow where some row of several flows has them.
+const MORE: [&str; 3] = ["datagrams_lost_pct", "harm_pct", "harm_done_pct"];
+
+/// Returns the metrics for several flows.
+fn of_company(rows: &[Row]) -> Vec<&'static str> {
+    let has = |name: &str| rows.iter().any(|row| row.metrics.get(name).is_some());
+    let usual: &[&str] = match (has("transfers"), has("ping_p95_ms")) {
+        (true, _) => &TRANSFERS,
+        (false, true) => &PINGS,
+        (false, false) => &COMPANY,
+    };
+    usual.iter().copied().chain(MORE.into_iter().filter(|name| has(name))).collect()
+}
+
 /// Returns the metrics to show, each with its column.
 fn columns(rows: &[Row]) -> Vec<(&'static Metric, &'static Column)> {
     let placed = rows.iter().any(|row| row.metrics.repair_rtts.is_some());
     let managed = rows.iter().any(|row| row.metrics.marks.is_some());
     let several = rows.iter().any(|row| row.metrics.share_pct.is_some());
     let disturbed = rows.iter().any(|row| row.metrics.of_twin.is_some());
-    let names: &[&str] = match (placed, managed) {
-        _ if disturbed => &DISTURBED,
-        _ if several => &COMPANY,
-        (true, _) => &PLACED,
-        (false, true) => &MANAGED,
-        (false, false) => &USUAL,
+    let names = match (placed, managed) {
+        _ if disturbed => DISTURBED.to_vec(),
+        _ if several => of_company(rows),
+        (true, _) => PLACED.to_vec(),
+        (false, true) => MANAGED.to_vec(),
+        (false, false) => USUAL.to_vec(),
     };
     let shown = names.iter().map(|name| {
         let metric = Metric::find(name).expect("the lab has this metric");

@@ -5,10 +5,13 @@ use crate::spec::read::read;
 
 /// Name and text of the built-in experiments.
 pub const BUILTIN: &[(&str, &str)] = &[
+    ("aqm", include_str!("../../../../experiments/aqm.toml")),
     ("cellular", include_str!("../../../../experiments/cellular.toml")),
     ("dsack", include_str!("../../../../experiments/dsack.toml")),
     ("fairness", include_str!("../../../../experiments/fairness.toml")),
+    ("fairness-rtt", include_str!("../../../../experiments/fairness-rtt.toml")),
     ("hystart", include_str!("../../../../experiments/hystart.toml")),
+    ("idle", include_str!("../../../../experiments/idle.toml")),
     ("jitter", include_str!("../../../../experiments/jitter.toml")),
     ("lan-reorder", include_str!("../../../../experiments/lan-reorder.toml")),
     ("late-comer", include_str!("../../../../experiments/late-comer.toml")),
@@ -21,6 +24,8 @@ pub const BUILTIN: &[(&str, &str)] = &[
     ("reorder", include_str!("../../../../experiments/reorder.toml")),
     ("reorder-early", include_str!("../../../../experiments/reorder-early.toml")),
     ("robust", include_str!("../../../../experiments/robust.toml")),
+    ("rrul", include_str!("../../../../experiments/rrul.toml")),
+    ("short-flows", include_str!("../../../../experiments/short-flows.toml")),
     ("smb", include_str!("../../../../experiments/smb.toml")),
     ("tail-loss", include_str!("../../../../experiments/tail-loss.toml")),
     ("wan", include_str!("../../../../experiments/wan.toml")),
