@@ -11,7 +11,7 @@ use tcp::Conn;
 const NONE: u32 = u32::MAX;
 
 /// The applications of a node, by number.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Apps {
     all: Vec<App>,
     /// Who listens on a port of this node.
@@ -22,8 +22,24 @@ pub(crate) struct Apps {
     by_place: Vec<u32>,
     /// When each acts without an event, for all that ever do.
     wakes: BTreeSet<(Instant, usize)>,
+    /// The first of them.
+    next_wake: Instant,
     /// The same by number; `Instant::MAX` for never.
     wake_of: Vec<Instant>,
+}
+
+impl Default for Apps {
+    fn default() -> Self {
+        Self {
+            all: Vec::new(),
+            listeners: BTreeMap::new(),
+            clients: BTreeMap::new(),
+            by_place: Vec::new(),
+            wakes: BTreeSet::new(),
+            next_wake: Instant::MAX,
+            wake_of: Vec::new(),
+        }
+    }
 }
 
 impl Apps {
@@ -49,7 +65,7 @@ impl Apps {
     /// Returns when the next one acts without an event.
     #[inline]
     pub(crate) fn wake_at(&self) -> Instant {
-        self.wakes.first().map_or(Instant::MAX, |(at, _)| *at)
+        self.next_wake
     }
 
     /// Returns the numbers of those whose time has come, in ascending order.
@@ -60,23 +76,28 @@ impl Apps {
     }
 
     /// Takes note of one that acted: its connection and its time may have changed.
-    #[inline]
     pub(crate) fn note(&mut self, number: usize) {
-        let app = &self.all[number];
-        if let Some(conn) = app.end().conn() {
+        if let Some(conn) = self.all[number].end().conn() {
             let place = conn.index();
             if place >= self.by_place.len() {
                 self.by_place.resize(place + 1, NONE);
             }
             self.by_place[place] = number as u32;
         }
-        let (at, known) = (app.wake_at(), self.wake_of[number]);
+        self.note_time(number);
+    }
+
+    /// Takes note of one whose connection is known: its time may have changed.
+    #[inline]
+    pub(crate) fn note_time(&mut self, number: usize) {
+        let (at, known) = (self.all[number].wake_at(), self.wake_of[number]);
         if at != known {
             self.wakes.remove(&(known, number));
             if at != Instant::MAX {
                 self.wakes.insert((at, number));
             }
             self.wake_of[number] = at;
+            self.next_wake = self.wakes.first().map_or(Instant::MAX, |(first, _)| *first);
         }
     }
 

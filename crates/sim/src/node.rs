@@ -105,7 +105,7 @@ impl Node {
             StackEvent::Conn { conn, event } => {
                 if let Some(app) = self.apps.of_conn(conn) {
                     self.apps[app].on_event(&mut self.stack, cx, event);
-                    self.apps.note(app);
+                    self.apps.note_time(app);
                 }
             }
         }

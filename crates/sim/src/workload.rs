@@ -40,6 +40,7 @@ pub(crate) enum App {
 
 impl App {
     /// Returns when it needs to act without an event; `Instant::MAX` for never.
+    #[inline]
     pub(crate) fn wake_at(&self) -> Instant {
         match self {
             Self::Sender(sender) => sender.wake_at(),

@@ -77,6 +77,7 @@ impl Receiver {
         self.port
     }
 
+    #[inline]
     pub(super) fn wake_at(&self) -> Instant {
         self.next_read
     }
@@ -164,6 +165,7 @@ impl Receiver {
 }
 
 impl Sink for Receiver {
+    #[inline]
     fn end(&self) -> &End {
         &self.end
     }

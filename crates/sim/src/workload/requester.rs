@@ -83,6 +83,7 @@ impl Requester {
         self.remote.port()
     }
 
+    #[inline]
     pub(super) fn wake_at(&self) -> Instant {
         match self.phase {
             Phase::Unopened => self.start,
@@ -167,6 +168,7 @@ impl Requester {
 }
 
 impl Sink for Requester {
+    #[inline]
     fn end(&self) -> &End {
         &self.end
     }

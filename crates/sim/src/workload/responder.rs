@@ -76,6 +76,7 @@ impl Responder {
 }
 
 impl Source for Responder {
+    #[inline]
     fn end(&self) -> &End {
         &self.end
     }

@@ -79,6 +79,7 @@ impl Sender {
         self.remote.port()
     }
 
+    #[inline]
     pub(super) fn wake_at(&self) -> Instant {
         match self.phase {
             Phase::Waiting => self.start,
@@ -196,6 +197,7 @@ impl Sender {
 }
 
 impl Source for Sender {
+    #[inline]
     fn end(&self) -> &End {
         &self.end
     }
