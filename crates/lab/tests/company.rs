@@ -156,3 +156,22 @@ fn harm_is_measured_against_flows_that_are_alone() {
     let alone = rows("fairness", &[&SHORT[..], &["flow.company=arm x2", "flow.harm=measured"]].concat(), &["linux"], 1);
     assert_eq!(alone[0].metrics.harm_pct, None);
 }
+
+#[test]
+fn applications_are_the_same_for_any_number_of_jobs() {
+    let everything = "flow.company=arm app=request sizes=pareto:2kB..200kB:1.1 think=0s..100ms + linux arrivals=9/s sizes=1kB..90kB \
+                      + arm app=onoff on=100ms..2s off=100ms..1s + datagrams pace=1Mbit + ping every=50ms";
+    let made = |jobs: usize| {
+        let mut found = spec::builtin("fairness").expect("built in");
+        let set =
+            [&SHORT[..], &["flow.harm=measured", everything]].concat().iter().map(|&text| text.to_owned()).collect();
+        let overrides = Overrides { set, arms: vec!["longhaul".to_owned()], iterations: Some(2), seed: None };
+        found.apply(&overrides).expect("the overrides are right");
+        let finished = execute(&Plan::new(found).unwrap(), &SimBackend, jobs, None, &mut |_| ()).unwrap();
+        assert!(finished.failures.is_empty(), "{:?}", finished.failures);
+        finished.measured
+    };
+    let one = made(1);
+    assert_eq!(one, made(2));
+    assert_ne!(one[0], one[1], "seeds differ");
+}
