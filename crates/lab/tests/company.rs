@@ -165,7 +165,8 @@ fn applications_are_the_same_for_any_number_of_jobs() {
         let mut found = spec::builtin("fairness").expect("built in");
         let set =
             [&SHORT[..], &["flow.harm=measured", everything]].concat().iter().map(|&text| text.to_owned()).collect();
-        let overrides = Overrides { set, arms: vec!["longhaul".to_owned()], iterations: Some(2), seed: None };
+        let overrides =
+            Overrides { set, arms: vec!["longhaul".to_owned()], iterations: Some(2), ..Overrides::default() };
         found.apply(&overrides).expect("the overrides are right");
         let finished = execute(&Plan::new(found).unwrap(), &SimBackend, jobs, None, &mut |_| ()).unwrap();
         assert!(finished.failures.is_empty(), "{:?}", finished.failures);

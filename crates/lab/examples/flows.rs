@@ -1,12 +1,12 @@
 //! Prints what a packet costs the whole simulator, TCP on both ends, when many flows share a path: 10 Mbit/s for each, 50 ms, one
 //! bandwidth-delay product of buffer, until a fixed end.
 //!
-//! `cargo run --release -p longhaul-sim --example flows -- 10 1000` makes a run of each number of flows in turn, three times, and prints the
+//! `cargo run --release -p longhaul-lab --example flows -- 10 1000` makes a run of each number of flows in turn, three times, and prints the
 //! median. A number behind a colon is the rate of the whole path in Mbit/s: `1000:1000`.
 
 use base::{Duration, Rate};
-use longhaul_sim::{FlowSpec, Outcome, Scenario, Until, Workload, run};
 use netem::{Buffer, PathSpec};
+use sim::{FlowSpec, Outcome, Scenario, Until, Workload, run};
 use tcp::Config;
 use trace::Off;
 
