@@ -8,7 +8,7 @@ use crate::spec::{
     App, Arrivals, Back, BufferSize, Bursts, Company, Flow, Gaps, Group, Harm, Life, LinkModel, LinkValue,
     ManagedQueue, Orders, Point, Policer, Queues, RateTrace, Reorder, ReorderMode, Value, What, Whereabouts, Window,
 };
-use crate::spec::{Hosts, PauseSpec};
+use crate::spec::{BackQueue, Hosts, PauseSpec};
 use base::{Duration, Rate, Ratio};
 use netem::{QueueSpec, Signal};
 use sim::{Direction, Sizes};
@@ -106,13 +106,18 @@ fn modelled(model: &LinkModel) -> String {
 }
 
 fn way_back(back: &Back) -> String {
-    let Back { rate, buffer, loss, release, thin } = back;
+    let Back { rate, buffer, queue, loss, release, thin } = back;
     let mut text = String::new();
     if let Some(rate) = rate {
         text += &format!(" path.back.rate={}", bits(*rate));
     }
     if let Some(buffer) = buffer {
         text += &format!(" path.back.buffer={}", size(*buffer));
+    }
+    match queue {
+        BackQueue::DropTail => {}
+        BackQueue::Same => text += " path.back.queue=same",
+        BackQueue::Managed(queue) => text += &managed(queue).replace(" path.queue=", " path.back.queue="),
     }
     if !loss.is_zero() {
         text += &format!(" path.back.loss={}", percent(*loss));

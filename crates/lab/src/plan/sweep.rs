@@ -64,6 +64,10 @@ fn named(experiment: &Experiment, cell: &NamedCell) -> Cell {
             let key = Key::find(key).expect("keys of cells were checked");
             key.set(&mut point, value).expect("values of cells were checked");
         }
+        if !point.company.is_empty() {
+            // It has no effect then, and is not part of a run's record.
+            point.flow = Point::default().flow;
+        }
         point
     };
     let twin = set(&experiment.point, &cell.base);

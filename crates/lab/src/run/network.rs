@@ -15,9 +15,11 @@ pub fn paths(point: &Point, seed: u64) -> [PathSpec; 2] {
 /// The path that carries the ACKs, with this much delay.
 fn back(point: &Point, delay: Duration, seed: u64) -> PathSpec {
     let back = point.life.back;
+    let queue = back.queue.managed(point.queue);
     PathSpec {
         rate: back.rate,
-        buffer: back.room(point.usual_rtt()),
+        buffer: back.room(point.usual_rtt(), queue),
+        queue: queue.map_or(QueueSpec::DropTail, |queue| queue.spec),
         loss: if back.loss.is_zero() { LossSpec::None } else { LossSpec::Bernoulli(back.loss) },
         delays: delays(point, seed, Way::Back, delay),
         thin: back.thin,

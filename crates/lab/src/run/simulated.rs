@@ -41,7 +41,7 @@ pub fn simulate<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<Measure
 fn simulate_alone<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<Measured, RunFailure> {
     let mut scenario = scenario(spec)?;
     let mut found = simulate_one(spec, &scenario, observer)?;
-    if scenario.client_pauses.first().is_some() {
+    if !scenario.client_pauses.is_empty() {
         found.removed_ns = Some(removed(&scenario, &spec.point, found.bytes).as_nanos());
     }
     if !scenario.forward.drops.is_empty() {

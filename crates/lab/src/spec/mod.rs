@@ -28,7 +28,7 @@ mod read;
 mod refusal;
 mod setting;
 
-pub use back::Back;
+pub use back::{Back, BackQueue};
 pub use buffer::BufferSize;
 pub use bursts::Bursts;
 pub use catalogue::{BUILTIN, builtin};

@@ -1,6 +1,7 @@
 //! The keys of what makes a path more than a pipe.
 
 use super::key::Key;
+use crate::spec::back::BackQueue;
 use crate::spec::buffer::BufferSize;
 use crate::spec::bursts::Bursts;
 use crate::spec::changes::Changes;
@@ -43,6 +44,15 @@ pub(super) const KEYS: &[Key] = &[
         name: "path.back.buffer",
         set: |point, text| present(text, BufferSize::parse).map(|size| point.life.back.buffer = size),
         show: |point| point.life.back.buffer.map(|size| size.to_string()),
+    },
+    Key {
+        name: "path.back.queue",
+        set: |point, text| BackQueue::parse(text).map(|queue| point.life.back.queue = queue),
+        show: |point| match point.life.back.queue {
+            BackQueue::DropTail => None,
+            BackQueue::Same => Some("same".to_owned()),
+            BackQueue::Managed(queue) => Some(queue.to_string()),
+        },
     },
     Key {
         name: "path.back.loss",

@@ -103,6 +103,8 @@ mod tests {
     #[test_case("path.back.rate", "1000kbit", "1Mbit")]
     #[test_case("path.back.rate", "none", "none"; "no bottleneck back")]
     #[test_case("path.back.buffer", "20PKT", "20pkt"; "back")]
+    #[test_case("path.back.queue", "Same", "same"; "queue back")]
+    #[test_case("path.back.queue", "codel target=10000us", "codel target=10ms"; "managed back")]
     #[test_case("path.back.loss", "0.01", "1%"; "loss back")]
     #[test_case("path.back.loss", "0", "none"; "no loss back")]
     #[test_case("path.back.release", "5ms", "5ms"; "releases back")]
@@ -226,7 +228,7 @@ mod tests {
             for (key, value) in settings {
                 Key::find(key).unwrap().set(&mut point, value).unwrap();
             }
-            point.check().map(|()| point.life.back.room(point.rtt)).map_err(|refusal| refusal.to_string())
+            point.check().map(|()| point.life.back.room(point.rtt, None)).map_err(|refusal| refusal.to_string())
         };
         assert_eq!(room(&[]), Ok(Buffer::Unlimited));
         assert_eq!(room(&[("path.back.rate", "10Mbit")]), Ok(Buffer::Bytes(125_000)));
