@@ -3,7 +3,7 @@
 use crate::plan::arm::{Arm, arms};
 use crate::plan::identity::{RunName, digest, made_by, seed};
 use crate::plan::sweep::{self, Cell};
-use crate::spec::{Ends, Experiment, Point, UsageError};
+use crate::spec::{Ends, Experiment, GroupProfile, Point, UsageError};
 
 /// All runs of an experiment.
 #[derive(Clone, Debug)]
@@ -116,8 +116,17 @@ impl Plan {
     /// Checks whether the simulator can make the runs.
     ///
     /// # Errors
-    /// Names the arm that it cannot simulate, and the remedy.
+    /// Names the arm or the flows that it cannot simulate, and the remedy.
     pub fn can_be_simulated(&self) -> Result<(), UsageError> {
+        let mut groups = self.cells.iter().flat_map(|cell| &cell.point.company.groups);
+        if let Some(group) = groups.find(|group| matches!(group.profile, GroupProfile::Kernel(_))) {
+            return Err(UsageError {
+                place: "flow.company".to_owned(),
+                problem: format!("only profiles can be simulated, not `{group}`"),
+                remedy: "name a profile, such as `linux`, or make the runs in real time with `--backend netns`"
+                    .to_owned(),
+            });
+        }
         let Some(arm) = self.arms.iter().find(|arm| arm.spec.profile().is_none()) else { return Ok(()) };
         Err(UsageError {
             place: format!("arm {}", arm.label),
@@ -256,6 +265,14 @@ mod tests {
             error,
             "arm kernel:bbr: only profiles can be simulated; make the runs in real time with `--backend netns`"
         );
+    }
+
+    #[test]
+    fn only_profiles_can_be_simulated_beside_the_arm() {
+        let set = ["flow.company=arm + linux,arm + kernel:cubic"];
+        let error = plan(&["longhaul"], &set).unwrap().can_be_simulated().unwrap_err().to_string();
+        assert!(error.starts_with("flow.company: only profiles can be simulated, not `kernel:cubic x1`"), "{error}");
+        assert!(error.ends_with("make the runs in real time with `--backend netns`"), "{error}");
     }
 
     #[test]

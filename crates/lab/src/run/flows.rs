@@ -24,8 +24,10 @@ const MOST_FLOWS: usize = 10_000;
 
 /// Which starts the flows of a run get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub enum Order {
+    /// As the groups say.
     Given,
+    /// The first flow gets the last one's, and so on.
     Reversed,
 }
 
@@ -137,7 +139,7 @@ impl Process {
     }
 }
 
-fn work_of(group: &Group) -> Result<Work, RunFailure> {
+pub(crate) fn work_of(group: &Group) -> Result<Work, RunFailure> {
     Work::of(group).map_err(|refusal| RunFailure(refusal.to_string()))
 }
 
@@ -149,11 +151,12 @@ fn config_of(group: &Group, arm: &ValidConfig) -> Result<ValidConfig, RunFailure
             let profile = profiles::get(name).map_err(|unknown| RunFailure(unknown.to_string()))?;
             Ok(profile.config().clone())
         }
+        GroupProfile::Kernel(_) => Err(RunFailure(format!("`{group}`: only profiles can be simulated"))),
     }
 }
 
 /// Draws when a flow starts.
-fn start(group: &Group, rng: &mut Rng) -> Duration {
+pub(crate) fn start(group: &Group, rng: &mut Rng) -> Duration {
     let (from, until) = group.start;
     let drawn = match until.saturating_sub(from).as_nanos() {
         0 => 0,

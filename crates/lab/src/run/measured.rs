@@ -111,6 +111,18 @@ pub struct Punctuality {
     pub disturbed: bool,
 }
 
+impl Punctuality {
+    /// That of two runs as one.
+    fn worse(self, other: Self) -> Self {
+        Self {
+            latest_ns: self.latest_ns.max(other.latest_ns),
+            late: self.late + other.late,
+            attempts: self.attempts.max(other.attempts),
+            disturbed: self.disturbed || other.disturbed,
+        }
+    }
+}
+
 impl Measured {
     /// What only the transfer says.
     pub fn of_transfer(bytes: u64, elapsed: Duration) -> Self {
@@ -134,8 +146,8 @@ impl Measured {
         }
     }
 
-    /// The mean of two runs with several flows, rounded down; packets of both.
-    pub(crate) fn mean_with(self, other: &Self) -> Self {
+    /// The mean of two runs with several flows, rounded down; packets of both, and the worse of what the machine did.
+    pub fn mean_with(self, other: &Self) -> Self {
         let both = |one: Option<u64>, other: Option<u64>| Some(u64::midpoint(one?, other?));
         let company = self.company.zip(other.company).map(|(one, other)| one.mean_with(&other));
         Self {
@@ -146,6 +158,7 @@ impl Measured {
             marks: both(self.marks, other.marks),
             packets: self.packets + other.packets,
             company,
+            punctuality: self.punctuality.zip(other.punctuality).map(|(one, other)| one.worse(other)),
             ..self.with_counters(other, u64::midpoint)
         }
     }

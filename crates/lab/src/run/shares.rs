@@ -40,14 +40,20 @@ pub struct CompanyResult {
     /// Second of the run from which the arm's flows have nine tenths of their fair share for five seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub converged_s: Option<u64>,
-    /// Packets that the path dropped of the arm's flows, in either direction and over the whole run.
-    pub dropped_of_arm: u64,
-    /// Waiting at the bottleneck, microseconds: half of the packets in the window did not wait longer.
-    pub wait_p50_us: u64,
+    /// Packets that the path dropped of the arm's flows, in either direction and over the whole run; `None` in real
+    /// time, where nothing tells the packets of one flow from another's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped_of_arm: Option<u64>,
+    /// Waiting at the bottleneck, microseconds: half of the packets in the window did not wait longer. `None` in real time, as
+    /// are the next two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_p50_us: Option<u64>,
     /// 95 of 100.
-    pub wait_p95_us: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_p95_us: Option<u64>,
     /// 99 of 100.
-    pub wait_p99_us: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_p99_us: Option<u64>,
     /// What applications noticed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub applications: ApplicationResult,
@@ -88,7 +94,7 @@ pub(crate) fn shares(point: &Point, seed: u64, flows: &[Beside<'_>], outcome: &O
     let (lasting_early, lasting_late) = (read(&lasting, 0..from), read(&lasting, from..until));
     let all: u64 = late.iter().sum();
     let datagrams = in_datagrams(outcome, until);
-    let wait = |percent| outcome.delays.quantile_us(percent).unwrap_or(0);
+    let wait = |percent| Some(outcome.delays.quantile_us(percent).unwrap_or(0));
     let of_company = |value: Option<u64>| value.filter(|_| point.company.has_applications());
     let others = all - of_arm(&late);
     let applications = ApplicationResult {
@@ -110,7 +116,7 @@ pub(crate) fn shares(point: &Point, seed: u64, flows: &[Beside<'_>], outcome: &O
         )
         .unwrap_or(0),
         converged_s: converged(&lasting, until),
-        dropped_of_arm: flows.iter().filter(|one| one.group.is_arm()).map(|one| one.flow.dropped).sum(),
+        dropped_of_arm: Some(flows.iter().filter(|one| one.group.is_arm()).map(|one| one.flow.dropped).sum()),
         wait_p50_us: wait(50),
         wait_p95_us: wait(95),
         wait_p99_us: wait(99),
@@ -154,10 +160,10 @@ impl CompanyResult {
             worst_ppm: both(|result| result.worst_ppm),
             use_ppm: mean(|result| result.use_ppm),
             converged_s: both(|result| result.converged_s),
-            dropped_of_arm: mean(|result| result.dropped_of_arm),
-            wait_p50_us: mean(|result| result.wait_p50_us),
-            wait_p95_us: mean(|result| result.wait_p95_us),
-            wait_p99_us: mean(|result| result.wait_p99_us),
+            dropped_of_arm: both(|result| result.dropped_of_arm),
+            wait_p50_us: both(|result| result.wait_p50_us),
+            wait_p95_us: both(|result| result.wait_p95_us),
+            wait_p99_us: both(|result| result.wait_p99_us),
             applications: self.applications.mean_with(&other.applications),
         }
     }
@@ -263,7 +269,7 @@ mod tests {
         assert_eq!((found.share_ppm, found.early_share_ppm), (750_000, Some(500_000)));
         // (600 + 200)² / (2 · (600² + 200²)) = 0.8
         assert_eq!((found.jain_ppm, found.early_jain_ppm), (Some(800_000), Some(1_000_000)));
-        assert_eq!((found.worst_ppm, found.dropped_of_arm), (Some(500_000), 3));
+        assert_eq!((found.worst_ppm, found.dropped_of_arm), (Some(500_000), Some(3)));
         // 2 s at 8 Mbit/s are 2 MB, of which 1460/1500 are payload.
         assert_eq!(found.use_ppm, 800 * MILLION / 1_946_666);
     }

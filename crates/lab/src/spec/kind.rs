@@ -76,6 +76,24 @@ impl KernelCc {
             Self::Reno => "reno",
         }
     }
+
+    /// Returns its name as an arm or as the profile of flows.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Cubic => "kernel:cubic",
+            Self::Bbr => "kernel:bbr",
+            Self::Reno => "kernel:reno",
+        }
+    }
+
+    /// Finds the one that a name asks for; `None` if the name is not one of the kernel's, an error if the kernel has no such.
+    pub(crate) fn named(name: &str) -> Option<Result<Self, Refusal>> {
+        name.starts_with(KERNEL).then(|| {
+            let known = || Self::ALL.map(|cc| format!("`{}`", cc.word())).join(", ");
+            let found = Self::ALL.into_iter().find(|cc| cc.word() == name);
+            found.ok_or_else(|| Refusal::of_value(format!("no arm `{name}`"), format!("the kernel's are {}", known())))
+        })
+    }
 }
 
 impl CommandPair {
@@ -126,15 +144,8 @@ impl ArmSpec {
 
     /// Returns the kernel's TCP if the name asks for it; otherwise what is wrong with the rest of the name, and the remedy.
     pub(crate) fn of_kernel(name: &str) -> Option<Result<Self, Refusal>> {
-        let wanted = name.strip_prefix(KERNEL)?;
-        let found = KernelCc::ALL.into_iter().find(|cc| cc.name() == wanted);
-        let known: Vec<String> = KernelCc::ALL.iter().map(|cc| format!("`{KERNEL}{}`", cc.name())).collect();
-        Some(match found {
-            Some(cc) => Ok(Self { name: name.to_owned(), kind: ArmKind::Kernel(cc) }),
-            None => {
-                Err(Refusal::of_value(format!("no arm `{name}`"), format!("the kernel's are {}", known.join(", "))))
-            }
-        })
+        let found = KernelCc::named(name)?;
+        Some(found.map(|cc| Self { name: name.to_owned(), kind: ArmKind::Kernel(cc) }))
     }
 
     /// The profile behind it, if there is one.

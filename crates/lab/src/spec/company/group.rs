@@ -3,6 +3,7 @@
 use super::arrivals::Arrivals;
 use super::sizes;
 use super::times::{span, time};
+use crate::spec::kind::KernelCc;
 use crate::spec::refusal::Refusal;
 use base::{Duration, Rate};
 use core::fmt;
@@ -65,6 +66,8 @@ pub enum GroupProfile {
     Arm,
     /// A built-in profile's, whatever the arm.
     Named(String),
+    /// The kernel's; in real time only.
+    Kernel(KernelCc),
     /// None: datagrams at a constant rate.
     Datagrams,
     /// None: pings.
@@ -233,6 +236,9 @@ fn profile_of(name: &str) -> Result<GroupProfile, Refusal> {
     {
         return Ok(known);
     }
+    if let Some(found) = KernelCc::named(name) {
+        return found.map(GroupProfile::Kernel);
+    }
     match profiles::get(name) {
         Ok(_) => Ok(GroupProfile::Named(name.to_owned())),
         Err(unknown) => Err(Refusal::of_value(format!("no profile `{name}` for flows"), unknown.remedy)),
@@ -244,7 +250,7 @@ impl GroupProfile {
     pub(crate) fn name(&self) -> Option<&str> {
         match self {
             Self::Named(name) => Some(name),
-            Self::Arm | Self::Datagrams | Self::Ping => None,
+            Self::Arm | Self::Kernel(_) | Self::Datagrams | Self::Ping => None,
         }
     }
 
@@ -253,6 +259,7 @@ impl GroupProfile {
         match self {
             Self::Arm => "arm",
             Self::Named(name) => name,
+            Self::Kernel(cc) => cc.word(),
             Self::Datagrams => "datagrams",
             Self::Ping => "ping",
         }

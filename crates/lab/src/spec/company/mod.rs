@@ -133,6 +133,7 @@ mod tests {
     #[test_case("arm", "arm x1"; "one")]
     #[test_case("arm X2 start=0s..4000ms + linux rtt=0.1s", "arm x2 start=0s..4s + linux x1 rtt=100ms"; "two groups")]
     #[test_case("arm start=2s + linux x3 direction=back bytes=1000kB pace=5Mbit", "arm x1 start=2s + linux x3 direction=back bytes=1MB pace=5Mbit"; "everything")]
+    #[test_case("arm + kernel:cubic x2 start=1s", "arm x1 + kernel:cubic x2 start=1s"; "the kernel's")]
     #[test_case("arm stop=30000ms + linux arrivals=2.50/s sizes=10kB..1000kB", "arm x1 stop=30s + linux x1 arrivals=2.5/s sizes=10kB..1MB"; "arrivals")]
     #[test_case("arm app=request sizes=100kB think=0s..1s", "arm x1 sizes=100kB app=request think=0s..1s"; "requests")]
     #[test_case("arm on=1s..5000ms app=onoff off=2s..2s pace=1Mbit", "arm x1 pace=1Mbit app=onoff on=1s..5s off=2s"; "bursts")]
@@ -146,6 +147,7 @@ mod tests {
     }
 
     #[test_case("armada", "no profile `armada`"; "no such profile")]
+    #[test_case("arm + kernel:vegas", "no arm `kernel:vegas`"; "no such congestion control")]
     #[test_case("arm x0", "not a number of flows"; "no flow")]
     #[test_case("arm x2.5", "2.5"; "half a flow")]
     #[test_case("arm start=4s..2s", "not a start"; "backwards")]

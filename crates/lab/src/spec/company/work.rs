@@ -74,7 +74,7 @@ impl Work {
                 let every = group.every.filter(|every| !every.is_zero());
                 return Ok(Self::Pings { every: every.ok_or_else(|| lacks("pings have a distance", "every=200ms"))? });
             }
-            GroupProfile::Arm | GroupProfile::Named(_) => {}
+            GroupProfile::Arm | GroupProfile::Named(_) | GroupProfile::Kernel(_) => {}
         }
         let sizes = || group.sizes.ok_or_else(|| lacks("what is drawn has no sizes", "sizes=12kB"));
         if let Some(App::Request) = group.app {
