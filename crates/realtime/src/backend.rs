@@ -14,9 +14,10 @@ use crate::trace_file::Traced;
 use crate::turn::Turn;
 use crate::watch::Watch;
 use crate::world::World;
-use crate::{command_arm, kernel_arm, leftovers, profile_arm};
+use crate::{command_arm, kernel_arm, kernel_flows, leftovers, profile_arm};
 use base::Duration;
-use lab::spec::Flow;
+use lab::run::Order;
+use lab::spec::{Flow, Orders};
 use lab::{Backend, Ends, Measured, Plan, Punctuality, RunFailure, RunSpec};
 use net::LinkReport;
 
@@ -75,9 +76,19 @@ impl<'t> NetnsBackend<'t> {
         format!("netns on kernel {}", release.as_deref().unwrap_or("unknown"))
     }
 
-    fn once(&self, run: &RunSpec) -> Result<Measured, RunFailure> {
+    /// Makes a run; one of several flows in both orders is two.
+    fn attempt(&self, run: &RunSpec) -> Result<Measured, RunFailure> {
+        let given = self.once(run, Order::Given)?;
+        let company = &run.point.company;
+        if company.is_empty() || company.orders == Orders::Given {
+            return Ok(given);
+        }
+        Ok(given.mean_with(&self.once(run, Order::Reversed)?))
+    }
+
+    fn once(&self, run: &RunSpec, order: Order) -> Result<Measured, RunFailure> {
         let world = World::open(&run.point, run.seed).map_err(|error| RunFailure(error.to_string()))?;
-        let done = self.transfer(run, &world);
+        let done = self.transfer(run, order, &world);
         let report = world.close();
         self.interrupt.obey();
         let (measured, report) = (done?, report.map_err(|error| RunFailure(error.to_string()))?);
@@ -87,10 +98,13 @@ impl<'t> NetnsBackend<'t> {
 
 impl NetnsBackend<'_> {
     /// Waits for its turn after its world was created, so that another waiting process can run while this world is removed.
-    fn transfer(&self, run: &RunSpec, world: &World) -> Result<Measured, RunFailure> {
+    fn transfer(&self, run: &RunSpec, order: Order, world: &World) -> Result<Measured, RunFailure> {
         let _turn = Turn::take(&self.interrupt)?;
         let mut watch = Watch::new(world, &self.interrupt);
         watch.go_on()?;
+        if !run.point.company.is_empty() {
+            return kernel_flows::run(world, run, order, &mut watch);
+        }
         match &run.ends {
             Ends::Profile(config) => profile_arm::run(world, run, config, self.trace, &mut watch),
             Ends::Kernel(cc) => kernel_arm::run(world, run.point.flow, *cc, &mut watch),
@@ -101,13 +115,13 @@ impl NetnsBackend<'_> {
 
 impl Backend for NetnsBackend<'_> {
     fn run(&self, run: &RunSpec) -> Result<Measured, RunFailure> {
-        let first = self.once(run)?;
+        let first = self.attempt(run)?;
         // A trace covers one run.
         let disturbed = first.punctuality.is_some_and(|punctuality| punctuality.disturbed);
         if !disturbed || self.trace.is_some() {
             return Ok(first);
         }
-        let mut second = self.once(run)?;
+        let mut second = self.attempt(run)?;
         second.punctuality.as_mut().expect("there is one in real time").attempts = 2;
         Ok(second)
     }
@@ -116,7 +130,10 @@ impl Backend for NetnsBackend<'_> {
 /// Adds the path's statistics.
 fn with_path(measured: Measured, run: &RunSpec, report: &LinkReport) -> Measured {
     let late = report.lateness.later_than(LATE);
+    let own_ideal_ns = measured.ideal_ns;
+    let measured = measured.with_path(&run.point, run.seed, &report.ab.path);
     Measured {
+        ideal_ns: own_ideal_ns.or(measured.ideal_ns),
         packets: report.ab.path.offered + report.ba.path.offered,
         punctuality: Some(Punctuality {
             latest_ns: report.lateness.max.as_nanos(),
@@ -124,13 +141,13 @@ fn with_path(measured: Measured, run: &RunSpec, report: &LinkReport) -> Measured
             attempts: 1,
             disturbed: report.lateness.max > LATE || report.unmodelled_drops() > 0,
         }),
-        ..measured.with_path(&run.point, run.seed, &report.ab.path)
+        ..measured
     }
 }
 
 fn can_be_made(run: &RunSpec, world: &World) -> Result<(), String> {
     if !run.point.company.is_empty() {
-        return Err("flow.company: several flows run in the simulator only; leave out `--backend netns`".to_owned());
+        kernel_flows::can_be_made(world, run)?;
     }
     if !run.point.drops.is_empty() {
         let drops = &run.point.drops;
@@ -142,6 +159,8 @@ fn can_be_made(run: &RunSpec, world: &World) -> Result<(), String> {
         return Err("host: these hosts exist in the simulator only; leave out `--backend netns`".to_owned());
     }
     match &run.ends {
+        // Several flows are checked above.
+        _ if !run.point.company.is_empty() => Ok(()),
         Ends::Profile(_) => Ok(()),
         Ends::Kernel(cc) => kernel_arm::is_there(world, *cc),
         Ends::Command(_) if matches!(run.point.flow, Flow::Bytes(_)) => Ok(()),

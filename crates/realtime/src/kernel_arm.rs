@@ -24,13 +24,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-const PORT: u16 = 9;
+/// Of the first flow's server.
+pub const PORT: u16 = 9;
 
 /// Bytes written or read per call.
-const CHUNK: usize = 256 << 10;
+pub const CHUNK: usize = 256 << 10;
 
 /// Interval at which the receiver checks whether the run was given up.
-const GLANCE_MS: i64 = 100;
+pub const GLANCE_MS: i64 = 100;
 
 /// Whether the kernel has a congestion control.
 ///
@@ -72,15 +73,14 @@ struct Came {
 /// Makes one transfer.
 pub fn run(world: &World, flow: Flow, cc: KernelCc, watch: &mut Watch<'_>) -> Result<Measured, RunFailure> {
     let failed = |error: io::Error| RunFailure(format!("the kernel's sockets: {error}"));
-    let (client, listener) = sockets(world, cc).map_err(failed)?;
+    let pair = Pair::open(world, cc, PORT).map_err(failed)?;
     let stop = AtomicBool::new(false);
     let (client_ended, sender) = mpsc::channel();
     let (server_ended, receiver) = mpsc::channel();
-    let (client, listener) = (TcpStream::from(client), TcpListener::from(listener));
     let (sent, came) = std::thread::scope(|scope| {
-        let (client, listener, stop) = (&client, &listener, &stop);
-        scope.spawn(move || server_ended.send(receive(listener, stop)));
-        scope.spawn(move || client_ended.send(send(client, flow)));
+        let (pair, stop) = (&pair, &stop);
+        scope.spawn(move || server_ended.send(receive(&pair.listener, stop)));
+        scope.spawn(move || client_ended.send(send(pair, flow)));
         let outcome = (|| {
             let sent = watch.receive(&sender)?.map_err(failed)?;
             let came = watch.receive(&receiver)?.map_err(failed)?;
@@ -88,7 +88,7 @@ pub fn run(world: &World, flow: Flow, cc: KernelCc, watch: &mut Watch<'_>) -> Re
         })();
         // Threads that still wait have nothing left to wait for.
         stop.store(true, Ordering::Relaxed);
-        let _ = shutdown(client.as_raw_fd(), Shutdown::Both);
+        pair.end();
         outcome
     })?;
     if came.bytes != sent.bytes {
@@ -98,25 +98,46 @@ pub fn run(world: &World, flow: Flow, cc: KernelCc, watch: &mut Watch<'_>) -> Re
     Ok(with_counters(known, sent.totals, Snmp::read(&world.a).as_ref(), Snmp::read(&world.b).as_ref()))
 }
 
-/// The client's socket and the server's, which listens already.
-fn sockets(world: &World, cc: KernelCc) -> io::Result<(OwnedFd, OwnedFd)> {
-    let (client, listener) = (socket_in(&world.a, cc)?, socket_in(&world.b, cc)?);
-    bind(listener.as_raw_fd(), &address(LINK_B, PORT))?;
-    listen(&listener, Backlog::new(1)?)?;
-    // Accepted sockets inherit it.
-    setsockopt(&listener, ReceiveTimeout, &TimeVal::milliseconds(GLANCE_MS))?;
-    bind(client.as_raw_fd(), &address(LINK_A, 0))?;
-    Ok((client, listener))
+/// The sockets of a flow.
+pub struct Pair {
+    /// Not yet connected.
+    pub client: TcpStream,
+    /// The server's, which listens already.
+    pub listener: TcpListener,
+    /// Where it listens.
+    pub server: SockaddrStorage,
+}
+
+impl Pair {
+    /// Creates them, with the server on a port.
+    ///
+    /// # Errors
+    /// If the system rejects one of them.
+    pub fn open(world: &World, cc: KernelCc, port: u16) -> io::Result<Self> {
+        let (client, listener) = (socket_in(&world.a, cc)?, socket_in(&world.b, cc)?);
+        let server = address(LINK_B, port);
+        bind(listener.as_raw_fd(), &server)?;
+        listen(&listener, Backlog::new(1)?)?;
+        // Accepted sockets inherit it.
+        setsockopt(&listener, ReceiveTimeout, &TimeVal::milliseconds(GLANCE_MS))?;
+        bind(client.as_raw_fd(), &address(LINK_A, 0))?;
+        Ok(Self { client: client.into(), listener: listener.into(), server })
+    }
+
+    /// Ends whatever its client waits for.
+    pub fn end(&self) {
+        let _ = shutdown(self.client.as_raw_fd(), Shutdown::Both);
+    }
 }
 
 fn address(address: IpAddr, port: u16) -> SockaddrStorage {
     SockaddrStorage::from(SocketAddr::new(address, port))
 }
 
-fn send(client: &TcpStream, flow: Flow) -> io::Result<Sent> {
+fn send(Pair { client, server, .. }: &Pair, flow: Flow) -> io::Result<Sent> {
     let _raised = Raised::new(Share::Stack);
     let began = MonotonicClock::default().now();
-    connect(client.as_raw_fd(), &address(LINK_B, PORT))?;
+    connect(client.as_raw_fd(), server)?;
     let bytes = write_all(client, flow)?;
     client.shutdown(std::net::Shutdown::Write)?;
     // The server closes after reading everything; all data is acknowledged by then.
@@ -179,7 +200,7 @@ fn until_ready<T>(stop: &AtomicBool, mut attempt: impl FnMut() -> io::Result<T>)
 
 /// Adds the kernel's counters. The kernel does not count an episode that begins with a timeout, and does not report when it
 /// repairs several in one: `episodes` stay unknown.
-fn with_counters(known: Measured, totals: KernelTotals, a: Option<&Snmp>, b: Option<&Snmp>) -> Measured {
+pub fn with_counters(known: Measured, totals: KernelTotals, a: Option<&Snmp>, b: Option<&Snmp>) -> Measured {
     let sender = |names: &[&str]| a?.sum(names);
     let receiver = |names: &[&str]| b?.sum(names);
     Measured {

@@ -8,6 +8,7 @@ mod command_arm;
 pub mod fidelity;
 mod interrupt;
 mod kernel_arm;
+mod kernel_flows;
 mod leftovers;
 mod profile_arm;
 mod runtime_dir;

@@ -71,6 +71,20 @@ fn a_timed_flow_ends_for_both_kinds_of_tcp() {
 }
 
 #[test]
+fn flows_of_the_kernel_share_a_path() {
+    let set = ["--set", "path.rate=20Mbit", "--set", "flow.window=1s..4s", "--set", "flow.orders=both"];
+    let company = "flow.company=arm + kernel:reno start=0.5s + kernel:cubic bytes=100kB";
+    let more = ["--arms", "kernel:cubic", "--iterations", "1", "--set", company];
+    let row = &rows(&Experiment::small(), &[&more[..], &set].concat())[0];
+    let number = |name: &str| row[name].as_f64().unwrap();
+    assert!(number("share_pct") > 5.0 && number("share_pct") < 95.0, "{row}");
+    // A full path, although a busy machine may be late.
+    assert!(number("utilisation") > 0.7 && number("utilisation") < 1.02, "{row}");
+    assert!(number("early_share_pct") > 10.0 && number("jain") > 0.3 && number("dropped") > 0.0, "{row}");
+    assert_eq!(known(row, &["wait_p95_ms", "dropped_of_arm", "rtos", "retransmitted_pct"]), ["retransmitted_pct"]);
+}
+
+#[test]
 fn a_socket_of_another_user_holds_no_run_up() {
     let name = SocketAddr::from_abstract_name("longhaul-run-in-real-time").unwrap();
     let _theirs = UnixListener::bind_addr(&name).unwrap();
@@ -175,6 +189,10 @@ fn what_a_real_path_cannot_do_is_refused() {
     };
     let by_position = refused(&["--arms", "longhaul", "--set", "path.drop=last 3"]);
     assert!(by_position.stderr.contains("use the simulator"), "{}", by_position.stderr);
+    let beside = refused(&["--arms", "kernel:cubic", "--set", "flow.company=arm + linux"]);
+    assert!(beside.stderr.contains("name the kernel's TCP, as in `kernel:cubic`"), "{}", beside.stderr);
+    let ours = refused(&["--arms", "longhaul", "--set", "flow.company=arm + kernel:cubic"]);
+    assert!(ours.stderr.contains("use arms such as `kernel:cubic`"), "{}", ours.stderr);
     let timed = refused(&["--arms", "pair", "--set", "flow.seconds=1"]);
     assert!(timed.stderr.contains("flow.bytes"), "{}", timed.stderr);
 }
