@@ -151,10 +151,11 @@ fn send(pair: &Pair, flow: &PlainFlow, course: Course<'_>) -> io::Result<Sent> {
     course.wait_for(flow.start);
     let client = &pair.client;
     let mut sent = Sent { started: course.now(), written: 0, is_closed: false, totals: kernel_totals(client)? };
-    match connect(client.as_raw_fd(), &pair.server)
-        .map_err(io::Error::from)
-        .and_then(|()| write(client, flow, course, &mut sent))
-    {
+    // Connecting ends with the run, too; a moment later, so that the run is over then.
+    let left_ms = course.until.saturating_sub(course.now()).as_nanos() / 1_000_000 + 10;
+    setsockopt(client, SendTimeout, &TimeVal::milliseconds(left_ms as i64))?;
+    let connected = connect(client.as_raw_fd(), &pair.server).map_err(io::Error::from);
+    match connected.and_then(|()| write(client, flow, course, &mut sent)) {
         Ok(()) => {}
         // A flow that nothing answers is starved, which is a result.
         Err(error) if course.is_over() || error.kind() == ErrorKind::TimedOut => {}
@@ -165,7 +166,7 @@ fn send(pair: &Pair, flow: &PlainFlow, course: Course<'_>) -> io::Result<Sent> {
 }
 
 fn write(mut client: &TcpStream, flow: &PlainFlow, course: Course<'_>, sent: &mut Sent) -> io::Result<()> {
-    // Not before: it would end the connecting, too.
+    // Not before: it would end the connecting so soon, too.
     setsockopt(client, SendTimeout, &TimeVal::milliseconds(GLANCE_MS))?;
     setsockopt(client, ReceiveTimeout, &TimeVal::milliseconds(GLANCE_MS))?;
     let mut chunk = vec![0; CHUNK];

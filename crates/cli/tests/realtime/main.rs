@@ -85,6 +85,18 @@ fn flows_of_the_kernel_share_a_path() {
 }
 
 #[test]
+fn flows_that_nothing_answers_end_with_the_run() {
+    let experiment = Experiment::small();
+    let set = ["--set", "flow.company=arm + kernel:reno", "--set", "flow.window=1s..2s", "--set", "path.loss=100%"];
+    let more = ["ab", experiment.path(), "--backend", "netns", "--arms", "kernel:cubic", "--iterations", "1"];
+    let began = Instant::now();
+    let ended = longhaul(&[&more[..], &set].concat());
+    assert!(ended.stderr.contains("no flow of the arm got through"), "{}", ended.stderr);
+    // Other programs may have their turns before.
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+}
+
+#[test]
 fn a_socket_of_another_user_holds_no_run_up() {
     let name = SocketAddr::from_abstract_name("longhaul-run-in-real-time").unwrap();
     let _theirs = UnixListener::bind_addr(&name).unwrap();
