@@ -28,6 +28,7 @@ mod replay;
 mod run;
 mod send;
 mod serve;
+mod several;
 mod summary;
 mod table;
 mod tracer;
@@ -54,7 +55,7 @@ enum Command {
     Ab(Box<ab::AbArgs>),
     /// Report what limited the connections of a capture.
     Analyze(analyze::AnalyzeArgs),
-    /// Make one transfer, and show what limited it.
+    /// Make one run, and show what limited its flows.
     Run(Box<run::RunArgs>),
     /// Repeat a run of an earlier comparison, with a trace.
     Replay(replay::ReplayArgs),

@@ -1,4 +1,4 @@
-//! One observed run: written to a trace directory on request, and summarised in any case. Shared by `run` and `replay`.
+//! One observed run of one flow: written to a trace directory on request, and summarised in any case.
 
 use crate::failure::{self, Failure};
 use crate::output;
@@ -22,10 +22,13 @@ use trace_io::summary::{Count, Summarizer, Summary};
 pub struct TraceArgs {
     /// Write a trace: a directory with trace.parquet, trace.qlog, trace.pcapng and summary.json.
     #[arg(long, value_name = "DIR")]
-    trace: Option<PathBuf>,
+    pub trace: Option<PathBuf>,
     /// Bytes of each packet that trace.pcapng keeps.
     #[arg(long, value_name = "BYTES", requires = "trace", default_value_t = HEADERS, value_parser = snaplen)]
-    snaplen: usize,
+    pub snaplen: usize,
+    /// Of a run of several flows, how many the trace holds: the first of each group, then the second of each, and so on.
+    #[arg(long, value_name = "N", requires = "trace", default_value = "4", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub flows: u32,
 }
 
 /// Headers are always kept.
@@ -42,16 +45,11 @@ struct Written<'r> {
     observed: &'r Summary,
 }
 
-/// Makes a run, and prints its result.
+/// Makes a run of one flow, and prints its result.
 ///
 /// # Errors
 /// If the run fails or its trace cannot be written.
 pub fn make(names: &Names, run: &RunSpec, to: &TraceArgs) -> Result<(), Failure> {
-    if !run.point.company.is_empty() {
-        return Err(Failure::usage(
-            "a run of several flows has no summary and no trace of one: `longhaul ab` compares them, or set `flow.company` to none",
-        ));
-    }
     let meta = observed::meta(names, run);
     let mut summarizer = Summarizer::new(SENDER, RECEIVER);
     let failed = |failure: lab::RunFailure| Failure::Failed(format!("the run failed: {failure}"));

@@ -1,7 +1,8 @@
 //! `longhaul replay`: repeats a run of an earlier comparison under an observer.
 
 use crate::failure::Failure;
-use crate::observe::{self, TraceArgs};
+use crate::observe::TraceArgs;
+use crate::several;
 use clap::Args;
 use lab::run::recorded;
 use std::path::PathBuf;
@@ -25,5 +26,5 @@ pub struct ReplayArgs {
 /// If the line does not exist, other code made it, or the run fails.
 pub fn run(args: &ReplayArgs) -> Result<(), Failure> {
     let recorded = recorded::read(&args.result, args.row).map_err(Failure::usage)?;
-    observe::make(&recorded.names, &recorded.run, &args.trace)
+    several::make(&recorded.names, &recorded.run, &args.trace)
 }

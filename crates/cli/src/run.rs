@@ -1,8 +1,9 @@
-//! `longhaul run`: one transfer of one arm in one cell, and what limited it.
+//! `longhaul run`: one run of one arm in one cell, and what limited its flows.
 
 use crate::ab;
 use crate::failure::Failure;
-use crate::observe::{self, TraceArgs};
+use crate::observe::TraceArgs;
+use crate::several;
 use clap::Args;
 use lab::plan::Cell;
 use lab::run::observed::Names;
@@ -67,7 +68,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     };
     let name = RunName { cell: args.cell as usize, arm: arm.label.clone(), iteration: args.iteration };
     plan.keep_only(&name).map_err(Failure::usage)?;
-    observe::make(&names, &plan.runs[0], &args.trace)
+    several::make(&names, &plan.runs[0], &args.trace)
 }
 
 /// Returns the arm's name with the leaves that `--set` changes, because its name alone denotes another TCP.

@@ -42,5 +42,6 @@ pub use scenario::{
     Sends, Until, Workload,
 };
 pub use stall_limit::stall_limit;
+pub use topology::server_port;
 pub use watch::{Delays, Watch};
 pub use world::run;

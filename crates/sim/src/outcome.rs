@@ -6,6 +6,7 @@ use base::{Duration, Instant};
 use core::fmt;
 use netem::PathStats;
 use tcp::{CloseReason, TcpInfo};
+use trace::ConnId;
 
 /// A finished run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,6 +98,8 @@ pub struct DatagramOutcome {
 /// One end of a flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EndOutcome {
+    /// Its connection as traces name it; `None` if it never existed.
+    pub conn: Option<ConnId>,
     /// How it ended; `None` if it never existed, for example a server whose client did not get through.
     pub closed: Option<CloseReason>,
     /// Its state when it ended, totals included.

@@ -23,6 +23,16 @@ pub(crate) const SERVERS: usize = 1;
 
 /// The server of flow `f` listens on this port plus `f`.
 pub(crate) const FIRST_PORT: u16 = 5_001;
+
+/// Returns the port that the server of a scenario's flow listens on, flows counted from zero.
+///
+/// # Panics
+/// If a scenario cannot have so many flows.
+pub fn server_port(flow: usize) -> u16 {
+    assert!(flow < MAX_FLOWS, "a scenario has at most {MAX_FLOWS} flows");
+    FIRST_PORT + flow as u16
+}
+
 /// Most flows of a scenario; their ports must stay clear of the ephemeral ones.
 const MAX_FLOWS: usize = 10_000;
 /// Old duplicates of SYNs may open connections in addition to the intended one.

@@ -356,7 +356,10 @@ impl<'a, O: Observer> World<'a, O> {
 
 fn flow_outcome(topology: &Topology, flow: usize, now: Instant, dropped: u64) -> FlowOutcome {
     let (sender, receiver, ends) = (topology.sender(flow), topology.receiver(flow), topology.flows[flow]);
-    let outcome = |end: &crate::workload::End, node: usize| -> EndOutcome { end.outcome(&topology.nodes[node].stack) };
+    let outcome = |end: &crate::workload::End, node: usize| -> EndOutcome {
+        let outcome = end.outcome(&topology.nodes[node].stack);
+        EndOutcome { conn: outcome.conn.map(|conn| global(node, conn)), ..outcome }
+    };
     FlowOutcome {
         pieces: receiver.pieces(now),
         started: sender.started(),

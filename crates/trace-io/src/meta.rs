@@ -25,7 +25,8 @@ pub struct Meta {
     pub config: Vec<(String, String)>,
     /// The emulated network, where there was one.
     pub network: Option<Network>,
-    /// The connection ends in the trace; the first one is the sender of interest.
+    /// The connection ends in the trace; the first one is the sender of interest. Of several flows they come in pairs, the sender first,
+    /// and their names begin with the flow's: `linux 2 sender`.
     pub ends: Vec<End>,
 }
 

@@ -40,10 +40,12 @@ pub struct PacketWriter<W: Write> {
     file: PcapNgWriter<W>,
     snaplen: usize,
     fill: Fill,
-    /// The hosts, by their number: their connection and their name.
-    hosts: Vec<End>,
+    /// The ends of the connections. Of one connection there is one at each host, in the hosts' order.
+    ends: Vec<End>,
     /// What happened to each since its last packet.
     pending: Vec<String>,
+    /// To which of them something happened last.
+    last: usize,
     /// Packets so far, and the time of the last event.
     written: u64,
     last_at: u64,
@@ -73,15 +75,16 @@ impl<W: Write> PacketWriter<W> {
         ];
         let interface = InterfaceDescriptionBlock { linktype: DataLink::RAW, snaplen: snaplen as u32, options };
         file.write_pcapng_block(interface).map_err(plain)?;
-        let hosts = meta.ends.clone();
-        let pending = vec![String::new(); hosts.len()];
-        Ok(Self { file, snaplen, fill, hosts, pending, written: 0, last_at: 0, packet: Vec::new() })
+        let ends = meta.ends.clone();
+        let pending = vec![String::new(); ends.len()];
+        Ok(Self { file, snaplen, fill, ends, pending, last: 0, written: 0, last_at: 0, packet: Vec::new() })
     }
 
     fn write(&mut self, packet: &Packet) -> io::Result<()> {
         self.build(packet);
-        let host = packet.host as usize;
-        let comment = self.pending.get_mut(host).map(core::mem::take).unwrap_or_default();
+        // Of several connections the packet belongs to the one whose event is the last: a segment's event comes right before it.
+        let end = if self.ends.len() > 2 { self.last } else { packet.host as usize };
+        let comment = self.pending.get_mut(end).map(core::mem::take).unwrap_or_default();
         let mut options: Vec<EnhancedPacketOption<'_>> =
             parts(&comment).map(|part| EnhancedPacketOption::Comment(Cow::Borrowed(part))).collect();
         options.push(EnhancedPacketOption::Flags(OUTBOUND));
@@ -99,7 +102,7 @@ impl<W: Write> PacketWriter<W> {
 
     /// Writes the events after the last packets, which have no packet to be attached to.
     fn write_rest(&mut self) -> io::Result<()> {
-        let rest = self.hosts.iter().zip(&self.pending).filter(|(_, events)| !events.is_empty());
+        let rest = self.ends.iter().zip(&self.pending).filter(|(_, events)| !events.is_empty());
         let comment: String = rest.map(|(end, events)| format!("{}:\n{events}", end.name)).collect();
         let mut options: Vec<InterfaceStatisticsOption<'_>> =
             parts(&comment).map(|part| InterfaceStatisticsOption::Comment(Cow::Borrowed(part))).collect();
@@ -163,9 +166,10 @@ impl<W: Write> PacketWriter<W> {
     fn note(&mut self, records: &[crate::Record]) {
         for record in records {
             self.last_at = self.last_at.max(record.at.as_nanos());
-            let Some(host) = self.hosts.iter().position(|end| end.conn == record.conn.0) else { continue };
+            let Some(end) = self.ends.iter().position(|end| end.conn == record.conn.0) else { continue };
+            self.last = end;
             // Writing to a `String` cannot fail.
-            let _ = writeln!(self.pending[host], "{} {}", record.at.as_nanos(), record.event);
+            let _ = writeln!(self.pending[end], "{} {}", record.at.as_nanos(), record.event);
         }
     }
 }

@@ -283,6 +283,55 @@ fn a_line_of_a_comparison_is_made_again_with_a_trace() {
     assert!(ended.stderr.contains("line 5: no such line; lines are 1 to 4"), "{}", ended.stderr);
 }
 
+/// Each flow is a connection of the packets, with the events that name it as their comments.
+#[test]
+fn a_run_of_several_flows_is_traced_with_the_first_of_each_group() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = directory.path().join("trace");
+    let small = ["flow.company=arm x2 + linux start=500ms", "flow.window=1s..3s", "path.rate=10Mbit", "path.rtt=25ms"];
+    let small: Vec<&str> = small.iter().flat_map(|set| ["--set", set]).collect();
+    let ended = longhaul(
+        &[&["run", "fairness", "--arm", "longhaul", "--trace", text_of(&trace), "--flows", "2"], &small[..]].concat(),
+    );
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stderr.contains("note: the trace holds 2 of 3 flows: arm 1, linux; `--flows`"), "{}", ended.stderr);
+    assert!(ended.stdout.contains("arm 2") && ended.stdout.contains("linux         limited by"), "{}", ended.stdout);
+    let (written, read) = (summary(&trace), trace_io::dir::read(&trace).unwrap());
+    let ends: Vec<&str> = read.meta.ends.iter().map(|end| end.name.as_str()).collect();
+    assert_eq!(ends, ["arm 1 sender", "arm 1 receiver", "linux sender", "linux receiver"]);
+    let flows = written["flows"].as_array().unwrap();
+    let shares: u64 = flows.iter().map(|flow| flow["share_ppm"].as_u64().unwrap()).sum();
+    assert!(flows.len() == 3 && (999_990..=1_000_000).contains(&shares), "{flows:?}");
+    assert_eq!(tshark(&trace, "_ws.malformed || _ws.expert.severity == \"Error\""), 0);
+    for (index, (flow, port)) in [(0, 5_001), (2, 5_003)].into_iter().enumerate() {
+        let observed = &written["observed"][index];
+        assert_eq!(observed["flow"], flows[flow]["name"]);
+        let again: u64 =
+            observed["retransmitted"].as_object().unwrap().values().map(|count| count["bytes"].as_u64().unwrap()).sum();
+        assert_eq!(flows[flow]["bytes_retransmitted"], again);
+        let sent = read.records.iter().filter(|record| {
+            let mut ends = read.meta.ends[2 * index..].iter().take(2);
+            matches!(record.event, Event::SegmentSent { .. }) && ends.any(|end| end.conn == record.conn.0)
+        });
+        let of_flow = format!("tcp.port == {port}");
+        assert_eq!(tshark(&trace, &of_flow), sent.count() as u64);
+        // What a packet's comment says was sent is that packet.
+        let own = format!("{of_flow} && tcp.len == 1460 && frame.comment contains \"len=1460\"");
+        assert_eq!(tshark(&trace, &own), tshark(&trace, &format!("{of_flow} && tcp.len == 1460")));
+    }
+    assert_eq!(tshark(&trace, "tcp.port == 5002"), 0);
+    // The same run again, of a line, and nothing is written without a trace.
+    let out = directory.path().join("out");
+    let of_line = ["ab", "fairness", "--arms", "longhaul", "--iterations", "1", "--jobs", "1", "--out", text_of(&out)];
+    let ended = longhaul(&[&of_line, &small[..]].concat());
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let again = longhaul(&["replay", text_of(&out), "1"]);
+    assert_eq!(again.code, Some(0), "{}", again.stderr);
+    let line: Value = serde_json::from_str(&std::fs::read_to_string(out.join("runs.jsonl")).unwrap()).unwrap();
+    assert_eq!(line["company"], written["measured"]["company"]);
+    assert!(again.stdout.contains("\narm 2 "), "{}", again.stdout);
+}
+
 #[test]
 fn what_cannot_be_run_is_refused_with_what_would_be_right() {
     for (arguments, message) in [

@@ -16,6 +16,7 @@ mod network;
 pub mod observed;
 mod plain;
 pub mod recorded;
+pub mod several;
 mod shares;
 mod simulated;
 pub mod stale_sacks;

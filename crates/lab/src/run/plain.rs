@@ -157,7 +157,7 @@ fn outcome(came: PlainOutcome, flow: &PlainFlow) -> FlowOutcome {
     let at = |time: Duration| Instant::ZERO + time;
     let (started, last_read) = (at(came.started), came.last_read.map(at));
     let done = |bytes| last_read.filter(|_| came.read == bytes);
-    let end = || EndOutcome { closed: came.is_closed.then_some(CloseReason::Normal), info: None };
+    let end = || EndOutcome { closed: came.is_closed.then_some(CloseReason::Normal), info: None, conn: None };
     FlowOutcome {
         started,
         last_read,

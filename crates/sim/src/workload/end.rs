@@ -50,6 +50,6 @@ impl End {
     /// The outcome so far.
     pub(crate) fn outcome(&self, stack: &Stack) -> EndOutcome {
         let live = self.conn.and_then(|conn| stack.info(conn));
-        EndOutcome { closed: self.outcome.closed, info: live.or(self.outcome.info) }
+        EndOutcome { conn: self.id, closed: self.outcome.closed, info: live.or(self.outcome.info) }
     }
 }

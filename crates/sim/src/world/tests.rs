@@ -192,6 +192,8 @@ fn lost_packets_are_reported_under_their_senders_connection() {
     let by_conn = [0, 1, servers, servers + 1].map(|conn| lost(&events, conn));
     assert_eq!(by_conn[0] + by_conn[1], outcome.forward.dropped.total());
     assert_eq!(by_conn[2] + by_conn[3], 1);
+    let ends = outcome.flows.iter().map(|flow| [&flow.sender, &flow.receiver].map(|end| end.conn.map(|conn| conn.0)));
+    assert_eq!(ends.collect::<Vec<_>>(), [[Some(0), Some(servers)], [Some(1), Some(servers + 1)]]);
     assert!(by_conn[0] > 0 && by_conn[1] > 0, "{by_conn:?}");
 }
 
