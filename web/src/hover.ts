@@ -104,7 +104,7 @@ export class Tooltip {
     let distance = REACH;
     for (const series of view.lane.series) {
       if (state.hidden.has(series.table)) continue;
-      for (const index of state.visible) {
+      for (const index of view.holders(series)) {
         const run = state.runs[index];
         const table = tableOf(run, series);
         if (!table) continue;

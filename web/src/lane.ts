@@ -43,7 +43,7 @@ export class LaneView implements Painter {
 
   constructor(readonly lane: Lane, readonly state: State, readonly section: HTMLElement) {
     this.height = lane.height;
-    this.times = lane.id === "sequence";
+    this.times = lane.times === true;
     this.unit = lane.unit;
     this.boxes = lane.detrends === true;
     this.title.id = `lane-${lane.id}`;
@@ -60,18 +60,34 @@ export class LaneView implements Painter {
     const all = [];
     for (const series of this.lane.series) {
       if (this.state.hidden.has(series.table)) continue;
-      for (const index of this.state.visible) {
+      for (const index of this.holders(series)) {
         const run = this.state.runs[index];
-        const table = tableOf(run, series);
-        if (table) all.push({ series, run, index, table });
+        all.push({ series, run, index, table: tableOf(run, series)! });
       }
     }
     return all;
   }
 
+  /** Indices of the visible runs with the series; of those that share a table, the first. */
+  holders(series: Series): number[] {
+    const seen = new Set<Table>();
+    return this.state.visible.filter((index) => {
+      const table = tableOf(this.state.runs[index], series);
+      if (!table || seen.has(table)) return false;
+      seen.add(table);
+      return true;
+    });
+  }
+
+  /** Whether all visible runs with the series have the same table. */
+  private isCommon(series: Series): boolean {
+    const having = this.state.visible.filter((index) => tableOf(this.state.runs[index], series));
+    return having.length > 1 && this.holders(series).length === 1;
+  }
+
   colour(series: Series, index: number): string {
     const { scheme, theme, overlaid } = this.state;
-    if (!overlaid || series.overlaid === "own") return tone(series.tone, scheme, theme);
+    if (!overlaid || series.overlaid === "own" || this.isCommon(series)) return tone(series.tone, scheme, theme);
     return series.overlaid === "mark" ? markHue(index, theme) : runHue(index, theme);
   }
 
@@ -292,7 +308,7 @@ export class LaneView implements Painter {
   private item(series: Series): HTMLElement {
     const { state } = this;
     const hidden = state.hidden.has(series.table);
-    const holders = state.visible.filter((index) => tableOf(state.runs[index], series));
+    const holders = this.holders(series);
     const shape = series.ink.as === "steps" ? (series.ink.dash ? "dashed" : "line") : series.ink.as === "dots" ? "dot" : "bar";
     const value = el("span", { class: "value" });
     this.values.set(series, value);
@@ -330,7 +346,7 @@ export class LaneView implements Painter {
     const unit = this.lane.unit;
     for (const [series, node] of this.values) {
       if (series.ink.as === "bars") continue;
-      const texts = visible.map((index) => {
+      const texts = (this.isCommon(series) ? this.holders(series) : visible).map((index) => {
         const table = tableOf(runs[index], series);
         const row = table && cursor !== null ? lastAt(table.t, cursor) : -1;
         if (!table || row < 0) return "–";

@@ -4,7 +4,7 @@
 // thing; the ten rows and their order are those of the 2022 graph that exposed a fault.
 
 import type { Tone } from "./palette";
-import type { Unit } from "./payload";
+import type { Run, Unit } from "./payload";
 
 /** How a table is drawn. */
 export type Ink =
@@ -36,6 +36,8 @@ export interface Lane {
   height: number;
   zero: boolean;
   detrends?: boolean;
+  /** Times are written below it. */
+  times?: boolean;
   series: Series[];
 }
 
@@ -50,13 +52,26 @@ const sent = (kind: string, label: string, tone: Tone, glyph: string, event: str
   overlaid: "mark",
 });
 
-export const LANES: Lane[] = [
+const LANES: Lane[] = [
+  {
+    id: "share",
+    title: "Share over time",
+    unit: "bps",
+    height: 190,
+    zero: true,
+    times: true,
+    series: [
+      { table: "share", label: "Each flow's rate", tone: "rate", ink: { as: "steps", y: "v", width: 1.75 }, event: "share",
+        step: "Bytes newly acknowledged in each second, or in a part of one where a trace is short" },
+    ],
+  },
   {
     id: "sequence",
     title: "Time–sequence",
     unit: "seq",
     height: 340,
     zero: false,
+    times: true,
     detrends: true,
     series: [
       {
@@ -145,6 +160,9 @@ export const LANES: Lane[] = [
     ],
   },
 ];
+
+/** The lanes of these runs: a flow that is alone has no share. */
+export const lanesOf = (runs: Run[]) => LANES.filter(({ id }) => id !== "share" || runs.some((run) => run.tables.has(id)));
 
 /** What limited the sender at each moment. */
 export const LIMITS = { id: "limits", title: "Limited by", table: "limits" };

@@ -7,7 +7,7 @@ import { el } from "./dom";
 import { fillCards } from "./header";
 import { Tooltip } from "./hover";
 import { LaneView } from "./lane";
-import { LANES } from "./lanes";
+import { lanesOf } from "./lanes";
 import { decode } from "./payload";
 import { LimitsView, RowsView } from "./rows";
 import { State } from "./state";
@@ -47,7 +47,7 @@ async function start() {
   document.getElementById("controls")!.append(controls.bar);
   const host = document.getElementById("lanes")!;
   state.onDraw(() => (state.width = host.querySelector(".lane:not(.empty) .plot")?.clientWidth ?? 0));
-  const lanes = LANES.map((each) => new LaneView(each, state, lane(host, each.id)));
+  const lanes = lanesOf(payload.runs).map((each) => new LaneView(each, state, lane(host, each.id)));
   const limits = new LimitsView(state, lane(host, "limits"));
   const rows = new RowsView(state, lane(host, "events"));
   for (const view of lanes) tooltip.watchLane(view);

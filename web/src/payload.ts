@@ -26,6 +26,7 @@ interface RunJson {
   end: number;
   tables: Record<string, { rows: number; columns: ColumnJson[] }>;
   why_empty: Record<string, string>;
+  queue_before?: number;
 }
 
 interface PayloadJson {
@@ -72,6 +73,7 @@ export interface Run {
   shares: [string, number][];
   /** Microseconds. */
   end: number;
+  /** A queue that flows of one run share is the same object in each of them. */
   tables: Map<string, Table>;
   whyEmpty: Map<string, string>;
 }
@@ -195,6 +197,10 @@ export async function decode(text: string): Promise<Payload> {
       tables,
       whyEmpty: new Map(Object.entries(run.why_empty)),
     };
+  });
+  json.runs.forEach(({ queue_before: before }, index) => {
+    const queue = before ? runs[index - before]?.tables.get("queue") : undefined;
+    if (queue) runs[index].tables.set("queue", queue);
   });
   return { title: json.title, runs };
 }

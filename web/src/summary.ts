@@ -4,14 +4,14 @@ import { spread } from "./columns";
 import { el } from "./dom";
 import * as format from "./format";
 import { columnOf, tableOf } from "./lane";
-import { LANES, ROWS } from "./lanes";
+import { lanesOf, ROWS } from "./lanes";
 import type { State } from "./state";
 
 function tableFor(state: State): HTMLElement {
   const head = el("tr", {}, el("th", { scope: "col" }, "Lane"), el("th", { scope: "col" }, "What"));
   for (const run of state.runs) head.append(el("th", { scope: "col" }, state.runs.length > 1 ? `${run.letter} ${run.name}` : run.name));
   const body = el("tbody");
-  for (const lane of LANES) {
+  for (const lane of lanesOf(state.runs)) {
     for (const series of lane.series) {
       const row = el("tr", {}, el("th", { scope: "row" }, lane.title), el("td", {}, series.label));
       for (const run of state.runs) {

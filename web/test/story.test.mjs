@@ -2,18 +2,9 @@
 // that does not, on a path that reorders.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { after, before, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { ARTIFACTS, launch, open } from "./browser.mjs";
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
-/** The program: the one named, or what cargo builds. */
-const longhaul = (...args) => {
-  const own = process.env.LONGHAUL;
-  const [program, front] = own ? [own, []] : ["cargo", ["run", "--quiet", "--package", "longhaul-cli", "--"]];
-  return execFileSync(program, [...front, ...args], { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
-};
+import { longhaul } from "./program.mjs";
 
 describe("a path that reorders, without and with D-SACKs recognised", () => {
   const page = `${ARTIFACTS}dsack.html`;

@@ -77,7 +77,7 @@ fn show(args: &AnalyzeArgs, analysis: &Analysis, page: &Path) -> Result<(), Fail
     one(analysis, id)?;
     let trace = with_progress(&args.file, |file| capture::records(file, id))?;
     let trace = trace.ok_or_else(|| Failure::usage(format!("{} has changed meanwhile", args.file.display())))?;
-    view::write(&args.file.display().to_string(), &[report::from_trace(&trace)], page)
+    view::write(&args.file.display().to_string(), &report::from_trace(&trace), page)
 }
 
 fn read(path: &Path) -> Result<Analysis, Failure> {

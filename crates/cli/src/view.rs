@@ -32,8 +32,18 @@ pub fn run(args: &ViewArgs) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("{given} traces do not fit one set of axes: give {MOST} at most")));
     }
     let traces: Vec<Trace> = args.traces.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
-    let mut runs: Vec<Run> = traces.iter().map(report::from_trace).collect();
-    distinguish(&mut runs, &args.traces);
+    let each: Vec<(Run, PathBuf)> = traces
+        .iter()
+        .zip(&args.traces)
+        .flat_map(|(trace, path)| report::from_trace(trace).into_iter().map(|run| (run, path.clone())))
+        .collect();
+    let (mut runs, mut paths): (Vec<Run>, Vec<PathBuf>) = each.into_iter().unzip();
+    if runs.len() > MOST {
+        anstream::eprintln!("note: the page shows the first {MOST} of {} flows", runs.len());
+        runs.truncate(MOST);
+        paths.truncate(MOST);
+    }
+    distinguish(&mut runs, &paths);
     let output = args.output.clone().unwrap_or_else(|| beside(&args.traces[0]));
     write(&title(&traces), &runs, &output)
 }

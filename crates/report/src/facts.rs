@@ -12,6 +12,8 @@ use trace_io::summary::{Count, Dsacks, Limited, Summary};
 pub(crate) struct Facts {
     /// Whether only packets are known: the trace is a capture's.
     pub from_packets: bool,
+    /// When the flow's first event happened, microseconds.
+    pub began: Option<u64>,
     /// Sequence numbers acknowledged.
     pub acked: u64,
     /// When something new was acknowledged last, microseconds.
@@ -35,7 +37,8 @@ impl Facts {
     }
 
     fn list(&self, meta: &Meta, summary: &Summary, reo_wnd: &Table) -> Vec<(String, String)> {
-        let took = if self.last_data > 0 { self.last_data } else { self.last_ack };
+        let until = if self.last_data > 0 { self.last_data } else { self.last_ack };
+        let took = until.saturating_sub(self.began.unwrap_or(0));
         let payload = self.acked.saturating_sub(1); // The SYN has a number, too.
         let bytes = |counts: &BTreeMap<SendCause, Count>| counts.values().map(|count| count.bytes).sum::<u64>();
         let again = bytes(&summary.retransmitted) as f64 * 100.0 / (bytes(&summary.sent) as f64).max(1.0);

@@ -1,16 +1,21 @@
 //! Converts the events of a trace to the content of the lanes.
 //!
-//! Shows one end's sending, that of the first end named in the trace; of the other end only what it alone knows.
-//! Times are counted from the first record, sequence numbers from the sender's first one and without wrapping.
+//! Shows one end's sending, that of the first end named in the trace; of the other end only what it alone knows. Of several flows each
+//! has lanes of its own. Times are counted from the first record, of several flows from the run's start; sequence numbers from the
+//! sender's first one and without wrapping.
 
 use crate::facts::{Facts, limit_name};
+use crate::flows::{Delivered, Flow, flows};
 use crate::model::Unit::{self, Bytes, Count, Micros, Rate, Seq, Text, Time};
 use crate::model::{Run, Table};
 use base::{Instant, SeqNum, SeqRange};
 use std::collections::BTreeMap;
 use trace::{BlockClass, Episode, EpisodeCause, Limit, Observer, SendCause, TimerKind};
 use trace_io::summary::Summarizer;
-use trace_io::{ConnId, Event, Record, Trace};
+use trace_io::{Event, Record, Trace};
+
+/// What each of several flows gets.
+const SHARE: &str = "share";
 
 /// Every table of the viewer, by name, with its columns beside `t`.
 const TABLES: &[(&str, &[(&str, Unit)])] = &[
@@ -28,6 +33,7 @@ const TABLES: &[(&str, &[(&str, Unit)])] = &[
     ("min_rtt", &[("v", Micros)]),
     ("reo_wnd", &[("v", Micros)]),
     ("rate", &[("v", Rate)]),
+    (SHARE, &[("v", Rate)]),
     ("queue", &[("v", Bytes)]),
     ("limits", &[("until", Time), ("cause", Text)]),
     ("row/reordered", &[("seq", Seq), ("len", Bytes), ("how", Text), ("hop", Text)]),
@@ -45,9 +51,13 @@ const TABLES: &[(&str, &[(&str, Unit)])] = &[
     ),
 ];
 
-/// What the viewer shows of a trace.
-pub fn from_trace(trace: &Trace) -> Run {
-    let mut collector = Collector::new(trace);
+/// What the viewer shows of a trace: a run for each flow.
+pub fn from_trace(trace: &Trace) -> Vec<Run> {
+    flows(trace).into_iter().map(|flow| of_flow(trace, flow)).collect()
+}
+
+fn of_flow(trace: &Trace, flow: Flow) -> Run {
+    let mut collector = Collector::new(trace, flow);
     for record in &trace.records {
         collector.record(record);
     }
@@ -77,8 +87,7 @@ impl Stream {
 }
 
 struct Collector {
-    sender: ConnId,
-    receiver: Option<ConnId>,
+    flow: Flow,
     began: Instant,
     /// Microseconds since then.
     now: u64,
@@ -87,39 +96,46 @@ struct Collector {
     /// What limits the sender, and since when.
     limit: Option<(Limit, u64)>,
     facts: Facts,
+    delivered: Delivered,
     summarizer: Summarizer,
 }
 
 impl Collector {
-    fn new(trace: &Trace) -> Self {
-        let conn = |index: usize| trace.meta.ends.get(index).map(|end| ConnId(end.conn));
-        let first = trace.records.first();
-        let sender = conn(0).or(first.map(|record| record.conn)).unwrap_or(ConnId(0));
-        let receiver = conn(1);
+    fn new(trace: &Trace, flow: Flow) -> Self {
+        let first = trace.records.first().filter(|_| flow.name.is_none());
         let thinks = |record: &Record| matches!(record.event, Event::CcSnapshot { .. });
         let from_packets = trace.meta.network.is_none() && !trace.records.iter().any(thinks);
         Self {
-            sender,
-            receiver,
             began: first.map_or(Instant::ZERO, |record| record.at),
             now: 0,
             stream: Stream::default(),
             tables: TABLES.iter().map(|&(name, columns)| (name, Table::new(columns))).collect(),
             limit: None,
             facts: Facts { from_packets, ..Facts::default() },
-            summarizer: Summarizer::new(sender, receiver.unwrap_or(sender)),
+            delivered: Delivered::default(),
+            summarizer: Summarizer::new(flow.sender, flow.receiver.unwrap_or(flow.sender)),
+            flow,
         }
     }
 
     fn record(&mut self, record: &Record) {
         // A file may contain any times; the page's time never decreases.
         self.now = self.now.max(record.at.since(self.began).as_micros());
-        self.summarizer.record(record.at, record.conn, record.event);
-        if record.conn == self.sender {
-            self.of_sender(&record.event, record.at);
-        } else if Some(record.conn) == self.receiver
-            && let Event::SegmentReceived { len: 1.., .. } = record.event
+        if let Event::HopQueued { backlog } = record.event
+            && self.flow.queue_before == 0
+            && self.flow.queue_of.contains(&record.conn)
         {
+            self.step("queue", backlog);
+        }
+        let (is_sender, is_receiver) = (record.conn == self.flow.sender, Some(record.conn) == self.flow.receiver);
+        if self.flow.name.is_some() && !is_sender && !is_receiver {
+            return;
+        }
+        self.facts.began.get_or_insert(self.now);
+        self.summarizer.record(record.at, record.conn, record.event);
+        if is_sender {
+            self.of_sender(&record.event, record.at);
+        } else if is_receiver && let Event::SegmentReceived { len: 1.., .. } = record.event {
             self.facts.last_data = self.now;
         }
     }
@@ -160,7 +176,6 @@ impl Collector {
                 self.step("min_rtt", min_rtt.as_micros());
             }
             Event::RateSampled { rate, .. } => self.step("rate", rate),
-            Event::HopQueued { backlog } => self.step("queue", backlog),
             Event::Limited { by } => self.limited(by),
             _ => self.row(event, at),
         }
@@ -186,6 +201,7 @@ impl Collector {
     fn acknowledged(&mut self, ack: SeqNum, window: u32) {
         let ack = self.stream.place(ack);
         if self.table("acks").column("ack").and_then(|acks| acks.values.last()).is_none_or(|&last| ack > last) {
+            self.delivered.add(self.now, ack.saturating_sub(self.facts.acked));
             (self.facts.acked, self.facts.last_ack) = (ack, self.now);
             self.step("acks", ack);
         }
@@ -268,9 +284,19 @@ impl Collector {
         if let Some((cause, since)) = self.limit.take() {
             self.spent(cause, since, self.facts.last_ack);
         }
-        let Self { now, tables, facts, summarizer, .. } = self;
-        let mut run = Run { end: now.max(1), tables, ..Run::default() };
+        let Self { now, mut tables, facts, summarizer, flow, delivered, .. } = self;
+        match (&flow.name, tables.get_mut(SHARE)) {
+            (Some(_), Some(share)) => delivered.fill(now, share),
+            _ => drop(tables.remove(SHARE)),
+        }
+        let mut run = Run { end: now.max(1), tables, queue_before: flow.queue_before, ..Run::default() };
         facts.describe(&trace.meta, &summarizer.finish(), &mut run);
+        if let Some(name) = flow.name {
+            run.name = name;
+        }
+        if run.queue_before > 0 {
+            run.why_empty.remove("queue");
+        }
         run
     }
 }

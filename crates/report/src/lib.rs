@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod facts;
+mod flows;
 mod from_trace;
 pub mod model;
 mod page;

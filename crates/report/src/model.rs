@@ -157,6 +157,8 @@ pub struct Run {
     pub end: u64,
     /// By the names that the viewer knows.
     pub tables: BTreeMap<&'static str, Table>,
+    /// How many runs ahead of it is the one whose queue is also its own; zero for itself.
+    pub queue_before: usize,
     /// Lane or table, and why it is empty.
     pub why_empty: BTreeMap<&'static str, String>,
 }

@@ -46,7 +46,7 @@ fn run_json(run: &Run, block: &mut Vec<u8>) -> Value {
         run.tables.iter().map(|(&name, table)| (name.to_owned(), table_json(table, block))).collect();
     json!({
         "name": run.name, "about": run.about, "facts": run.facts, "verdict": run.verdict, "shares": run.shares,
-        "end": run.end, "tables": tables, "why_empty": run.why_empty,
+        "end": run.end, "tables": tables, "why_empty": run.why_empty, "queue_before": run.queue_before,
     })
 }
 

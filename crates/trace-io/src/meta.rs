@@ -26,7 +26,7 @@ pub struct Meta {
     /// The emulated network, where there was one.
     pub network: Option<Network>,
     /// The connection ends in the trace; the first one is the sender of interest. Of several flows they come in pairs, the sender first,
-    /// and their names begin with the flow's: `linux 2 sender`.
+    /// and their names begin with the flow's: `linux 2 sender`, or `linux 2 back sender` for one against the path's direction.
     pub ends: Vec<End>,
 }
 

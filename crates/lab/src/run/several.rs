@@ -15,7 +15,8 @@ use trace_io::{End, Meta};
 /// What one flow got.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FlowResult {
-    /// The word of its group, `arm` or a profile; behind it a number from one, if several flows have it.
+    /// The word of its group, `arm` or a profile; behind it a number from one, if several flows have it, and `back`, if it sends the other
+    /// way.
     pub name: String,
     /// When it starts, nanoseconds from the start of the run.
     pub start_ns: u64,
@@ -54,7 +55,7 @@ pub fn each_flow(spec: &RunSpec) -> Result<Vec<FlowResult>, RunFailure> {
     let is_forward = |group: usize| company.groups[group].direction == Direction::Forward;
     let along = outcome.flows.iter().zip(&made.group_of).filter(|(_, group)| is_forward(**group));
     let all: u64 = along.map(|(flow, _)| read(flow)).sum();
-    let names = names(made.group_of.iter().map(|group| company.groups[*group].profile.word()));
+    let names = names(made.group_of.iter().map(|group| (company.groups[*group].profile.word(), is_forward(*group))));
     let each = outcome.flows.iter().zip(&made.scenario.flows).zip(&made.group_of).zip(names).enumerate();
     let each = each.map(|(index, (((flow, planned), group), name))| {
         let counted = |count: fn(&TcpInfo) -> u64| flow.sender.info.as_ref().map(count);
@@ -79,14 +80,16 @@ fn millionths(part: u64, all: u64) -> u64 {
     u64::try_from(parts).unwrap_or(u64::MAX)
 }
 
-/// Numbers words that occur several times.
-fn names<'w>(words: impl Iterator<Item = &'w str> + Clone) -> Vec<String> {
-    let (mut all, mut so_far) = (BTreeMap::<&str, u32>::new(), BTreeMap::<&str, u32>::new());
+/// Numbers words that occur several times in one direction, and says which flows send the other way.
+fn names<'w>(words: impl Iterator<Item = (&'w str, bool)> + Clone) -> Vec<String> {
+    let (mut all, mut so_far) = (BTreeMap::<(&'w str, bool), u32>::new(), BTreeMap::<(&'w str, bool), u32>::new());
     words.clone().for_each(|word| *all.entry(word).or_default() += 1);
-    let name = |word| {
+    let name = |word: (&'w str, bool)| {
+        let (text, is_forward) = word;
         let number = so_far.entry(word).or_default();
         *number += 1;
-        if all[word] == 1 { word.to_owned() } else { format!("{word} {number}") }
+        let number = if all[&word] == 1 { String::new() } else { format!(" {number}") };
+        format!("{text}{number}{}", if is_forward { "" } else { " back" })
     };
     words.map(name).collect()
 }
@@ -185,7 +188,7 @@ mod tests {
         let run = run("flow.company=arm x2 + linux start=500ms + linux direction=back start=1s");
         let flows = each_flow(&run).unwrap();
         let names: Vec<&str> = flows.iter().map(|flow| flow.name.as_str()).collect();
-        assert_eq!(names, ["arm 1", "arm 2", "linux 1", "linux 2"]);
+        assert_eq!(names, ["arm 1", "arm 2", "linux", "linux back"]);
         let shares: Vec<Option<u64>> = flows.iter().map(|flow| flow.share_ppm).collect();
         let sum: u64 = shares.iter().flatten().sum();
         assert!(shares[3].is_none() && (999_990..=1_000_000).contains(&sum), "{shares:?}");

@@ -3,7 +3,7 @@
 use super::*;
 use base::Duration;
 use trace::{DropCause, FlagLetters, Hop, Phase};
-use trace_io::{End, Meta};
+use trace_io::{ConnId, End, Meta};
 
 const SENDER: ConnId = ConnId(3);
 const RECEIVER: ConnId = ConnId(8);
@@ -45,6 +45,11 @@ fn received(ack: u32, window: u32) -> Event {
     }
 }
 
+fn only(trace: &Trace) -> Run {
+    let [run] = from_trace(trace).try_into().expect("one flow");
+    run
+}
+
 fn column(run: &Run, table: &str, name: &str) -> Vec<u64> {
     run.tables[table].column(name).unwrap().values.clone()
 }
@@ -52,7 +57,7 @@ fn column(run: &Run, table: &str, name: &str) -> Vec<u64> {
 #[test]
 fn sequence_numbers_begin_at_zero_and_do_not_wrap() {
     let near = u32::MAX - 999;
-    let run = from_trace(&trace(&[
+    let run = only(&trace(&[
         (0, SENDER, sent(near, 1, SendCause::Syn, 0)),
         (10, SENDER, sent(near.wrapping_add(1), 1460, SendCause::New, 0)),
         (20, SENDER, received(near.wrapping_add(1461), 65_535)),
@@ -67,7 +72,7 @@ fn sequence_numbers_begin_at_zero_and_do_not_wrap() {
 
 #[test]
 fn retransmissions_go_to_the_row_of_their_cause() {
-    let run = from_trace(&trace(&[
+    let run = only(&trace(&[
         (0, SENDER, sent(0, 100, SendCause::New, 0)),
         (1, SENDER, sent(0, 100, SendCause::FastRetransmit, 1)),
         (2, SENDER, sent(0, 100, SendCause::SackRetransmit, 2)),
@@ -97,7 +102,7 @@ fn a_duplicate_report_counts_as_recognised_only_if_the_sender_takes_it_for_one()
         blocks: 1,
         dsack: Some(SeqRange::new(SeqNum(1), SeqNum(2))),
     };
-    let deaf = from_trace(&trace(&[
+    let deaf = only(&trace(&[
         (0, SENDER, sent(0, 10, SendCause::New, 0)),
         (1, RECEIVER, report),
         (2, SENDER, block(BlockClass::BelowAck)),
@@ -105,8 +110,7 @@ fn a_duplicate_report_counts_as_recognised_only_if_the_sender_takes_it_for_one()
     ]));
     assert_eq!((deaf.tables["row/dsack"].rows(), deaf.tables["sacks"].rows()), (0, 1));
     assert!(deaf.why_empty["row/dsack"].contains("reported 1 duplicates"), "{:?}", deaf.why_empty);
-    let keen =
-        from_trace(&trace(&[(0, SENDER, sent(0, 10, SendCause::New, 0)), (2, SENDER, block(BlockClass::Dsack))]));
+    let keen = only(&trace(&[(0, SENDER, sent(0, 10, SendCause::New, 0)), (2, SENDER, block(BlockClass::Dsack))]));
     assert_eq!(keen.tables["row/dsack"].rows(), 1);
     assert!(!keen.why_empty.contains_key("row/dsack"));
 }
@@ -114,7 +118,7 @@ fn a_duplicate_report_counts_as_recognised_only_if_the_sender_takes_it_for_one()
 #[test]
 fn what_limits_the_sender_lasts_until_something_else_does_or_all_is_acknowledged() {
     let limited = |by| Event::Limited { by };
-    let run = from_trace(&trace(&[
+    let run = only(&trace(&[
         (0, SENDER, limited(Limit::Nothing)),
         (10, SENDER, sent(0, 100, SendCause::New, 0)),
         (10, SENDER, limited(Limit::Cwnd)),
@@ -132,7 +136,7 @@ fn what_limits_the_sender_lasts_until_something_else_does_or_all_is_acknowledged
 fn a_recovery_begun_by_time_is_an_early_retransmission_and_one_begun_by_counting_is_not() {
     let episode =
         |cause| Event::EpisodeChanged { from: Episode::Open, to: Episode::Recovery, cause, point: Some(SeqNum(100)) };
-    let run = from_trace(&trace(&[
+    let run = only(&trace(&[
         (0, SENDER, sent(0, 100, SendCause::New, 0)),
         (1, SENDER, episode(EpisodeCause::Rack)),
         (2, SENDER, episode(EpisodeCause::DupThresh)),
@@ -146,14 +150,14 @@ fn time_that_goes_backwards_in_a_damaged_file_stands_still() {
     let fired = Event::TimerFired { kind: TimerKind::Retransmit };
     let mut damaged = trace(&[(0, SENDER, fired), (20, SENDER, fired), (30, SENDER, fired)]);
     damaged.records[2].at = Instant::ZERO;
-    let run = from_trace(&damaged);
+    let run = only(&damaged);
     assert_eq!(column(&run, "row/expire", "t"), [0, 20, 20]);
 }
 
 #[test]
 fn numbers_reach_the_lines_in_the_viewers_units() {
     let ms = Duration::from_millis;
-    let run = from_trace(&trace(&[
+    let run = only(&trace(&[
         (0, SENDER, Event::RttUpdated { sample: ms(3), srtt: ms(2), rttvar: ms(1), rto: ms(200), min_rtt: ms(1) }),
         (
             5,
@@ -180,9 +184,9 @@ fn what_the_network_lost_is_reported_where_an_emulator_knows_it() {
     let dropped = Event::HopDropped { hop: Hop::Rate, cause: DropCause::Tail, seq: SeqNum(0), len: 1_500 };
     let mut trace = trace(&[(0, SENDER, sent(0, 1_460, SendCause::New, 0)), (1, SENDER, dropped)]);
     let lost = |run: &Run| run.facts.iter().find(|(label, _)| label == "lost by the network").cloned();
-    assert_eq!(lost(&from_trace(&trace)), None);
+    assert_eq!(lost(&only(&trace)), None);
     trace.meta.network = Some(trace_io::Network::default());
-    assert_eq!(lost(&from_trace(&trace)), Some(("lost by the network".to_owned(), "1".to_owned())));
+    assert_eq!(lost(&only(&trace)), Some(("lost by the network".to_owned(), "1".to_owned())));
 }
 
 #[test]
@@ -204,20 +208,52 @@ fn what_stands_in_no_packet_is_left_out_of_a_capture_with_the_reason() {
         (1, SENDER, done),
     ];
     let mut seen = trace(&events);
-    let run = from_trace(&seen);
+    let run = only(&seen);
     for unseen in ["row/lost", "cwnd", "ssthresh"] {
         assert!(!run.tables.contains_key(unseen) && run.why_empty[unseen].contains("no packet"), "{unseen}");
     }
     assert_eq!((column(&run, "pipe", "v"), column(&run, "snd_wnd", "v")), (vec![7], vec![1_000]), "packets tell these");
     assert_eq!(run.tables["limits"].column("cause").unwrap().words, ["cwnd, path or pace"]);
     seen.meta.network = Some(trace_io::Network::default());
-    let run = from_trace(&seen);
+    let run = only(&seen);
     assert!(run.tables.contains_key("row/lost") && !run.why_empty.contains_key("row/lost"));
 }
 
 #[test]
 fn an_empty_trace_is_an_empty_picture() {
-    let run = from_trace(&Trace::default());
+    let run = only(&Trace::default());
     assert_eq!((run.end, run.tables["sent"].rows(), run.name.as_str()), (1, 0, "trace"));
     assert!(run.why_empty.contains_key("queue"));
+}
+
+#[test]
+fn several_flows_are_runs_on_one_clock_that_share_the_queue() {
+    let (other, their) = (ConnId(4), ConnId(9));
+    let queued = |backlog| Event::HopQueued { backlog };
+    let mut trace = trace(&[
+        (0, SENDER, sent(0, 1000, SendCause::New, 0)),
+        (1_000, SENDER, queued(1_500)),
+        (30_000, other, sent(70, 500, SendCause::New, 0)),
+        (40_000, other, queued(3_000)),
+        (50_000, SENDER, received(1000, 9)),
+        (80_000, other, received(570, 9)),
+        (100_000, RECEIVER, queued(7)),
+    ]);
+    trace.meta.arm = "linux".to_owned();
+    let names = ["arm sender", "arm receiver", "longhaul sender", "longhaul receiver"];
+    let conns = [SENDER, RECEIVER, other, their];
+    trace.meta.ends = conns.iter().zip(names).map(|(conn, name)| End { conn: conn.0, name: name.to_owned() }).collect();
+    let runs = from_trace(&trace);
+    assert_eq!(runs.iter().map(|run| run.name.as_str()).collect::<Vec<_>>(), ["linux (arm)", "longhaul"]);
+    assert_eq!((column(&runs[0], "sent", "t"), column(&runs[1], "sent", "t")), (vec![1_000], vec![31_000]));
+    assert_eq!((column(&runs[0], "queue", "v"), runs[1].tables["queue"].rows()), (vec![1_500, 3_000], 0));
+    assert_eq!((runs[0].queue_before, runs[1].queue_before), (0, 1));
+    assert!(!runs[1].why_empty.contains_key("queue"));
+    assert_eq!([runs[0].end, runs[1].end], [101_000; 2]);
+    // 500 bytes in a bin of 10 ms.
+    assert_eq!(
+        (column(&runs[1], "share", "t"), column(&runs[1], "share", "v")),
+        (vec![80_000, 90_000], vec![400_000, 0])
+    );
+    assert!(!only(&super::tests::trace(&[])).tables.contains_key("share"), "one flow shares nothing");
 }
