@@ -122,13 +122,10 @@ fn text(meta: &Meta, run: &RunSpec, measured: &Measured, flows: &[FlowResult], l
     if let Some(all) = measured.company {
         let jain = all.jain_ppm.map_or(String::new(), |jain| format!("Jain's index {:.3}, ", jain as f64 / 1e6));
         let (share, used) = (all.share_ppm as f64 / 1e4, all.use_ppm as f64 / 1e4);
-        let wait = all.wait_p95_us as f64 / 1e3;
-        line(
-            "together",
-            format!(
-                "{share:.1} % for the arm, {jain}path used to {used:.1} %, wait {wait:.1} ms at the 95th percentile"
-            ),
-        );
+        let wait = all
+            .wait_p95_us
+            .map_or(String::new(), |us| format!(", wait {:.1} ms at the 95th percentile", us as f64 / 1e3));
+        line("together", format!("{share:.1} % for the arm, {jain}path used to {used:.1} %{wait}"));
     }
     if run.point.company.orders == Orders::Both {
         line(
