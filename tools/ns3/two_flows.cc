@@ -25,11 +25,58 @@ double g_from = 60;
 std::vector<uint64_t> g_before{0, 0};
 std::vector<Ptr<PacketSink>> g_sinks;
 
-void Waited(Time sojourn)
+// A packet waits from its arrival at the queue until its transmission begins: the queue hands it to the device a packet earlier. A tag
+// carries the time, because segments of one write share their number.
+class EntryTag : public Tag
 {
-    if (Simulator::Now().GetSeconds() >= g_from)
+  public:
+    static TypeId GetTypeId()
     {
-        g_waits.push_back(sojourn.GetSeconds() * 1e3);
+        static TypeId tid = TypeId("longhaul::EntryTag").SetParent<Tag>().AddConstructor<EntryTag>();
+        return tid;
+    }
+
+    TypeId GetInstanceTypeId() const override
+    {
+        return GetTypeId();
+    }
+
+    uint32_t GetSerializedSize() const override
+    {
+        return 8;
+    }
+
+    void Serialize(TagBuffer buffer) const override
+    {
+        buffer.WriteU64(uint64_t(m_entered.GetNanoSeconds()));
+    }
+
+    void Deserialize(TagBuffer buffer) override
+    {
+        m_entered = NanoSeconds(int64_t(buffer.ReadU64()));
+    }
+
+    void Print(std::ostream& os) const override
+    {
+        os << m_entered;
+    }
+
+    Time m_entered;
+};
+
+void Entered(Ptr<const QueueDiscItem> item)
+{
+    EntryTag tag;
+    tag.m_entered = Simulator::Now();
+    item->GetPacket()->ReplacePacketTag(tag);
+}
+
+void Leaves(Ptr<const Packet> packet)
+{
+    EntryTag tag;
+    if (Simulator::Now().GetSeconds() >= g_from && packet->PeekPacketTag(tag))
+    {
+        g_waits.push_back((Simulator::Now() - tag.m_entered).GetSeconds() * 1e3);
     }
 }
 
@@ -103,7 +150,8 @@ int main(int argc, char* argv[])
         control.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize", StringValue(std::to_string(room) + "B"));
     }
     QueueDiscContainer discs = control.Install(bottleneck.Get(0));
-    discs.Get(0)->TraceConnectWithoutContext("SojournTime", MakeCallback(&Waited));
+    discs.Get(0)->TraceConnectWithoutContext("Enqueue", MakeCallback(&Entered));
+    bottleneck.Get(0)->TraceConnectWithoutContext("PhyTxBegin", MakeCallback(&Leaves));
 
     Ipv4AddressHelper address;
     address.SetBase("10.0.0.0", "255.255.255.0");

@@ -52,6 +52,11 @@ impl Hosts {
         *self == Self::default()
     }
 
+    /// Returns whether a device merges what it delivers.
+    pub(crate) fn merges(&self) -> bool {
+        self.offload || !self.sender_merge.is_zero() || !self.receiver_merge.is_zero()
+    }
+
     /// Returns whether the seed has an effect.
     pub fn is_drawn(&self) -> bool {
         self.sender_pause.is_some() || self.receiver_pause.is_some()

@@ -140,6 +140,12 @@ impl Point {
                 "set `path.drop` or `flow.company` to none",
             ));
         }
+        if self.hosts.merges() && self.company.has_datagrams() {
+            return Err(Refusal::of_value(
+                "devices that merge segments do not know datagrams",
+                "take `datagrams` and `ping` out of `flow.company`, or set `host.offload` and the `merge` of both hosts to none",
+            ));
+        }
         self.life.check(self.loss, self.trace.is_some())?;
         self.company.check()?;
         self.drops.of(self.flow).map(drop)

@@ -43,6 +43,11 @@ impl Default for Company {
 }
 
 impl Company {
+    /// Returns whether something is sent without a TCP.
+    pub(crate) fn has_datagrams(&self) -> bool {
+        self.groups.iter().any(|group| matches!(group.profile, GroupProfile::Datagrams | GroupProfile::Ping))
+    }
+
     /// Returns whether the run has one flow, which this does not describe.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()

@@ -211,6 +211,19 @@ mod tests {
     }
 
     #[test]
+    fn devices_that_merge_and_datagrams_do_not_go_together() {
+        for (key, value) in [("host.offload", "on"), ("host.sender.merge", "2ms"), ("host.receiver.merge", "2ms")] {
+            let mut point = Point::default();
+            for (key, value) in [("flow.company", "arm + ping every=200ms"), (key, value)] {
+                assert_eq!(point.check(), Ok(()));
+                Key::find(key).unwrap().set(&mut point, value).unwrap();
+            }
+            let problem = point.check().unwrap_err().to_string();
+            assert!(problem.contains("do not know datagrams") && problem.contains("take `datagrams`"), "{problem}");
+        }
+    }
+
+    #[test]
     fn packets_leave_the_order_in_one_way_only() {
         let mut point = Point::default();
         for (key, value) in [("path.reorder.queues", "4x8/2ms"), ("path.reorder.probability", "1%")] {
