@@ -147,3 +147,17 @@ fn what_is_wrong_in_a_list_is_named_with_its_place() {
     let refused = { wrong }.apply(&Overrides { cells: CellChoice::Drawn("a".to_owned()), ..Overrides::default() });
     assert!(refused.unwrap_err().to_string().contains("is not a template"));
 }
+
+/// Packets that wait for a host that does not run arrived in its past, whoever sends meanwhile.
+#[test]
+fn hosts_pause_among_flows_and_datagrams_too() {
+    let set = [
+        "cell=late",
+        "flow.company=arm bytes=1MB start=1s + linux + datagrams pace=5Mbit + ping every=50ms + linux direction=back",
+        "flow.window=0s..6s",
+        "host.receiver.pause=30ms x5",
+        "host.sender.pause=45ms x5",
+    ];
+    let found = made(&plan(CellChoice::Train, &set));
+    assert!(found.measured.iter().flatten().all(|run| run.bytes == 1_000_000), "{:?}", found.measured);
+}

@@ -230,7 +230,7 @@ impl<'a, O: Observer> World<'a, O> {
             let mut on_drop =
                 |packet, hop, cause| discard::<O>(pool, lost, dropped, Lost { link: route, hop, cause, packet });
             link.path.offer(*now, packet, &mut on_drop);
-            queue.arm_earlier(link.to, link.next_deadline());
+            queue.arm_earlier(link.to, link.next_deadline().max(*now));
         };
         let datagrams = self.datagrams.as_mut().expect("the caller saw them");
         datagrams.serve((index, *now), arrivals, pool, send);
