@@ -8,6 +8,7 @@ use crate::{output, summary, table};
 use ::profiles::nearest;
 use clap::Args;
 use lab::results::{self, Conditions};
+use lab::spec::Role;
 use lab::{Backend, Experiment, Finished, LogError, MockBackend, Overrides, Plan, RunLog, RunName, SimBackend};
 use lab::{CellChoice, execute, spec};
 use realtime::{NetnsBackend, Traced};
@@ -93,8 +94,8 @@ fn plan(args: &AbArgs) -> Result<Plan, Failure> {
         seed: args.seed,
         cells: match &args.draw {
             Some(seed) => CellChoice::Drawn(seed.clone()),
-            None if args.hold_out => CellChoice::HoldOut,
-            None => CellChoice::Train,
+            None if args.hold_out => CellChoice::Of(Role::HoldOut),
+            None => CellChoice::Of(Role::Train),
         },
     };
     experiment.apply(&overrides).map_err(Failure::usage)?;

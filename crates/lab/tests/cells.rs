@@ -62,15 +62,15 @@ fn titles(plan: &Plan) -> Vec<String> {
 
 #[test]
 fn cells_for_tuning_are_made_unless_those_that_judge_are_asked_for() {
-    assert_eq!(titles(&plan(CellChoice::Train, &[])), ["cell=late", "cell=pause"]);
-    assert_eq!(titles(&plan(CellChoice::HoldOut, &[])), ["cell=judge"]);
+    assert_eq!(titles(&plan(CellChoice::Of(Role::Train), &[])), ["cell=late", "cell=pause"]);
+    assert_eq!(titles(&plan(CellChoice::Of(Role::HoldOut), &[])), ["cell=judge"]);
     let every = spec::read("cells", "cells.toml", FILE).unwrap();
     assert_eq!(every.cells.iter().filter(|cell| cell.role == Role::HoldOut).count(), 1);
 }
 
 #[test]
 fn a_run_has_a_twin_that_differs_by_the_disturbance_alone() {
-    let plan = plan(CellChoice::Train, &["cell=pause"]);
+    let plan = plan(CellChoice::Of(Role::Train), &["cell=pause"]);
     let run = &plan.runs[0];
     let (disturbed, twin) = (run.point.canonical(), run.twin.as_ref().unwrap().canonical());
     assert_eq!(disturbed.replace(" host.sender.pause=100ms x2", ""), twin);
@@ -83,12 +83,12 @@ fn a_run_has_a_twin_that_differs_by_the_disturbance_alone() {
 
 #[test]
 fn a_setting_for_all_cells_reaches_their_twins_and_not_their_disturbance() {
-    let slow = plan(CellChoice::Train, &["path.rtt=40ms"]);
+    let slow = plan(CellChoice::Of(Role::Train), &["path.rtt=40ms"]);
     assert_eq!(titles(&slow), ["cell=late path.rtt=40ms", "cell=pause path.rtt=40ms"]);
     assert!(slow.runs.iter().all(|run| run.point.rtt == run.twin.as_ref().unwrap().rtt));
-    let refused = experiment(CellChoice::Train, &["host.sender.pause=1ms"]).unwrap_err();
+    let refused = experiment(CellChoice::Of(Role::Train), &["host.sender.pause=1ms"]).unwrap_err();
     assert!(refused.contains("is what disturbs the cell `pause`; choose other cells"), "{refused}");
-    let refused = experiment(CellChoice::Train, &["cell=paus"]).unwrap_err();
+    let refused = experiment(CellChoice::Of(Role::Train), &["cell=paus"]).unwrap_err();
     assert!(refused.contains("no cell `paus`; did you mean `pause`?"), "{refused}");
 }
 
@@ -106,7 +106,7 @@ fn drawn_cells_depend_on_their_seed_alone_and_lie_in_the_ranges() {
 
 #[test]
 fn each_arm_is_summed_up_over_all_cells() {
-    let plan = plan(CellChoice::Train, &[]);
+    let plan = plan(CellChoice::Of(Role::Train), &[]);
     let rows = results::rows(&plan, &made(&plan));
     let arms = robustness(&plan, &rows);
     assert_eq!(arms.iter().map(|arm| arm.arm.as_str()).collect::<Vec<_>>(), ["linux", "longhaul"]);
@@ -126,7 +126,7 @@ fn each_arm_is_summed_up_over_all_cells() {
 
 #[test]
 fn results_of_cells_do_not_depend_on_the_number_of_jobs() {
-    let plan = plan(CellChoice::Train, &[]);
+    let plan = plan(CellChoice::Of(Role::Train), &[]);
     let one = execute(&plan, &SimBackend, 1, None, &mut |_| {}).unwrap();
     assert_eq!(one.measured, made(&plan).measured);
 }
@@ -158,6 +158,6 @@ fn hosts_pause_among_flows_and_datagrams_too() {
         "host.receiver.pause=30ms x5",
         "host.sender.pause=45ms x5",
     ];
-    let found = made(&plan(CellChoice::Train, &set));
+    let found = made(&plan(CellChoice::Of(Role::Train), &set));
     assert!(found.measured.iter().flatten().all(|run| run.bytes == 1_000_000), "{:?}", found.measured);
 }

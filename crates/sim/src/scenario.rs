@@ -240,7 +240,7 @@ pub struct BurstLimit {
 pub enum Until {
     /// When both ends of every flow have reported their end.
     Closed,
-    /// At this time, counted from the start, whatever is open then; or when every flow has ended, if there are no datagrams.
+    /// At this time, counted from the start. It ends earlier when every flow has ended and there are no datagrams.
     At(Duration),
     /// When no event is left: TIME-WAIT is over and the last stray packet has arrived.
     Quiet,

@@ -7,6 +7,7 @@
 mod agenda;
 mod end;
 mod pace;
+mod reading;
 mod receiver;
 mod repetitions;
 mod requester;

@@ -154,7 +154,7 @@ impl<'a, O: Observer> World<'a, O> {
         if self.now != end
             && let Some(flow) = self.open_flow()
         {
-            let bytes_read = self.topology.receiver(flow).bytes_read();
+            let bytes_read = self.topology.receiver(flow).reading().bytes();
             return Err(Cause::Deadlock { flow, bytes_read });
         }
         Checkers::at_end(&self.topology)?;
@@ -363,10 +363,10 @@ fn flow_outcome(topology: &Topology, flow: usize, now: Instant, dropped: u64) ->
     FlowOutcome {
         pieces: receiver.pieces(now),
         started: sender.started(),
-        last_read: receiver.last_read(),
+        last_read: receiver.reading().last(),
         bytes_written: sender.written(),
-        bytes_read: receiver.bytes_read(),
-        bins: receiver.bins().to_vec(),
+        bytes_read: receiver.reading().bytes(),
+        bins: receiver.reading().bins().to_vec(),
         dropped,
         sender: outcome(sender.end(), ends.sender.0),
         receiver: outcome(receiver.end(), ends.receiver.0),

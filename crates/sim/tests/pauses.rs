@@ -43,15 +43,15 @@ fn pause(from: u64, length: u64) -> Vec<Pause> {
 
 #[test]
 fn a_host_that_pauses_sends_nothing_meanwhile_and_goes_on() {
-    let quiet = |sent: &[u64]| sent.iter().any(|at| (300..400).contains(at));
+    let sends = |sent: &[u64]| sent.iter().any(|at| (300..400).contains(at));
     let (plain, at_once) = watch(&scenario());
-    assert!(quiet(&plain.0[0]) && quiet(&plain.0[1]), "without a pause both send all the time");
+    assert!(sends(&plain.0[0]) && sends(&plain.0[1]), "without a pause both send all the time");
     for (node, other) in [(0, 1), (1, 0)] {
         let mut scenario = scenario();
         let pauses = if node == 0 { &mut scenario.client_pauses } else { &mut scenario.server_pauses };
         *pauses = pause(300, 100);
         let (sent, late) = watch(&scenario);
-        assert!(!quiet(&sent.0[node]), "{:?}", sent.0[node]);
+        assert!(!sends(&sent.0[node]), "{:?}", sent.0[node]);
         assert!(sent.0[other].iter().any(|at| (300..330).contains(at)), "the other end does not pause");
         assert!(late.virtual_time > at_once.virtual_time);
     }

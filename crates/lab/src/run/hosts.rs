@@ -1,6 +1,6 @@
 //! The hosts of a run in the simulator: devices, pauses, and what pauses take from the ideal transfer.
 
-use crate::run::ideal::ideal_time;
+use crate::run::ideal::{IDEAL_PACKET, ideal_time};
 use crate::spec::{PauseSpec, Point};
 use base::{Duration, Rng};
 use netem::Buffer;
@@ -42,7 +42,7 @@ fn pauses(point: &Point, spec: Option<PauseSpec>, seed: u64, label: &str) -> Vec
 pub(crate) fn removed(scenario: &Scenario, point: &Point, bytes: u64) -> Duration {
     let bridged = match point.buffer() {
         Buffer::Bytes(bytes) => point.rate.time_for(bytes),
-        Buffer::Packets(packets) => point.rate.time_for(u64::from(packets) * 1_500),
+        Buffer::Packets(packets) => point.rate.time_for(u64::from(packets) * IDEAL_PACKET),
         Buffer::Unlimited => return Duration::ZERO,
     };
     let ideal = ideal_time(point, scenario.seed, bytes);

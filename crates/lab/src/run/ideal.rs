@@ -7,7 +7,7 @@ use netem::Capacity;
 
 /// Bytes of payload and of IP packet in which the ideal transfer is counted.
 const IDEAL_PAYLOAD: u64 = 1_460;
-const IDEAL_PACKET: u64 = 1_500;
+pub(crate) const IDEAL_PACKET: u64 = 1_500;
 
 /// A round trip for the handshake, all packets back to back at the bottleneck's rate, and half a round trip. Three things take more:
 /// a policer that passes them more slowly, which counts instead: what fits its bucket at once, the rest at its rate; a rate that changes,

@@ -152,6 +152,7 @@ impl Measured {
         let company = self.company.zip(other.company).map(|(one, other)| one.mean_with(&other));
         Self {
             bytes: u64::midpoint(self.bytes, other.bytes),
+            elapsed_ns: u64::midpoint(self.elapsed_ns, other.elapsed_ns),
             ideal_ns: both(self.ideal_ns, other.ideal_ns),
             dropped: u64::midpoint(self.dropped, other.dropped),
             aqm_drops: both(self.aqm_drops, other.aqm_drops),

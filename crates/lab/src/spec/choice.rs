@@ -9,15 +9,18 @@ use base::Rng;
 pub(crate) const CELL: &str = "cell";
 
 /// Which of an experiment's listed cells to make.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CellChoice {
-    /// Those for tuning.
-    #[default]
-    Train,
-    /// Those that judge.
-    HoldOut,
+    /// Those of a role.
+    Of(Role),
     /// Cells that this text seeds, from the declared ranges.
     Drawn(String),
+}
+
+impl Default for CellChoice {
+    fn default() -> Self {
+        Self::Of(Role::default())
+    }
 }
 
 /// How many cells are drawn.
@@ -30,9 +33,8 @@ impl Experiment {
     /// If the experiment has none of them.
     pub(crate) fn choose(&mut self, choice: &CellChoice) -> Result<(), Refusal> {
         match choice {
-            CellChoice::Train if self.cells.is_empty() => Ok(()),
-            CellChoice::Train => self.keep_role(Role::Train),
-            CellChoice::HoldOut => self.keep_role(Role::HoldOut),
+            CellChoice::Of(Role::Train) if self.cells.is_empty() => Ok(()),
+            CellChoice::Of(role) => self.keep_role(*role),
             CellChoice::Drawn(seed) => self.draw_cells(seed, DRAWN),
         }
     }
@@ -41,7 +43,7 @@ impl Experiment {
     ///
     /// # Errors
     /// If there is none.
-    pub fn keep_role(&mut self, role: Role) -> Result<(), Refusal> {
+    fn keep_role(&mut self, role: Role) -> Result<(), Refusal> {
         if self.cells.iter().all(|cell| cell.role != role) {
             let problem = format!("`{}` has no cells with the role `{}`", self.name, role.word());
             return Err(Refusal::of_value(problem, "use it with an experiment that lists them, such as `robust`"));
@@ -54,7 +56,7 @@ impl Experiment {
     ///
     /// # Errors
     /// If no ranges are declared, or a drawn value is not valid.
-    pub fn draw_cells(&mut self, seed: &str, count: usize) -> Result<(), Refusal> {
+    fn draw_cells(&mut self, seed: &str, count: usize) -> Result<(), Refusal> {
         if self.draws.is_empty() {
             let problem = format!("`{}` declares no ranges to draw from", self.name);
             return Err(Refusal::of_value(problem, "use it with an experiment that has `[[draw]]`, such as `robust`"));

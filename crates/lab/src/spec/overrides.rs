@@ -1,5 +1,6 @@
 //! Changes that the command line makes to an experiment.
 
+use crate::spec::cells::Role;
 use crate::spec::choice::{CELL, CellChoice};
 use crate::spec::experiment::{Axis, Experiment, Target};
 use crate::spec::keys::Key;
@@ -30,7 +31,8 @@ impl Experiment {
     pub fn apply(&mut self, overrides: &Overrides) -> Result<(), UsageError> {
         let option = match &overrides.cells {
             CellChoice::Drawn(seed) => format!("--draw {seed}"),
-            CellChoice::HoldOut | CellChoice::Train => "--hold-out".to_owned(),
+            CellChoice::Of(Role::HoldOut) => "--hold-out".to_owned(),
+            CellChoice::Of(Role::Train) => self.name.clone(),
         };
         self.choose(&overrides.cells).map_err(|refusal| refusal.at(option))?;
         if !overrides.arms.is_empty() {

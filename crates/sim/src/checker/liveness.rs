@@ -35,15 +35,15 @@ impl Liveness {
         self.look_at = Instant::MAX;
         for flow in 0..topology.flows.len() {
             let (sender, receiver) = (topology.sender(flow), topology.receiver(flow));
-            if receiver.saw_end() || topology.has_ended(flow) {
+            if receiver.reading().saw_end() || topology.has_ended(flow) {
                 continue;
             }
-            if sender.pauses() && receiver.bytes_read() == sender.written() {
+            if sender.pauses() && receiver.reading().bytes() == sender.written() {
                 self.paused[flow] = now;
             }
-            let since = receiver.last_read().unwrap_or(sender.started()).max(self.paused[flow]);
+            let since = receiver.reading().last().unwrap_or(sender.started()).max(self.paused[flow]);
             if now >= since + self.limit {
-                return Err(Cause::Stalled { flow, idle: now.since(since), bytes_read: receiver.bytes_read() });
+                return Err(Cause::Stalled { flow, idle: now.since(since), bytes_read: receiver.reading().bytes() });
             }
             self.look_at = self.look_at.min(since + self.limit);
         }

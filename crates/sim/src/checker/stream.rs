@@ -10,7 +10,7 @@ use tcp::CloseReason;
 /// Checks that apply to a flow at any time.
 pub(super) fn so_far(topology: &Topology, flow: usize) -> Result<(), Cause> {
     let (sender, receiver) = (topology.sender(flow), topology.receiver(flow));
-    let (written, read) = (sender.written(), receiver.bytes_read());
+    let (written, read) = (sender.written(), receiver.reading().bytes());
     let problem = |problem| Err(Cause::Stream { flow, problem });
     if read > written {
         return problem(format!("{read} bytes were read but only {written} written"));
@@ -31,7 +31,7 @@ pub(super) fn so_far(topology: &Topology, flow: usize) -> Result<(), Cause> {
 pub(super) fn at_end(topology: &Topology, flow: usize) -> Result<(), Cause> {
     so_far(topology, flow)?;
     let (sender, receiver) = (topology.sender(flow), topology.receiver(flow));
-    let (written, read) = (sender.written(), receiver.bytes_read());
+    let (written, read) = (sender.written(), receiver.reading().bytes());
     // The sender's normal end means that the peer acknowledged everything and has closed too.
     let acknowledged = sender.end().closed() == Some(CloseReason::Normal);
     if acknowledged && read < written && !receiver.end().is_unused() {

@@ -2,11 +2,11 @@
 
 use super::end::End;
 use super::pace::{CHUNK, chunk_for, next_after};
+use super::reading::Reading;
 use super::repetitions::Repetitions;
 use super::seen::Sink;
 use crate::outcome::Piece;
 use crate::scenario::{AppPace, Carriage, FlowSpec};
-use crate::watch::Bins;
 use base::{Duration, Instant};
 use tcp::{Conn, ConnEvent, Read, Stack, StackCx, fill_pattern};
 use trace::Observer;
@@ -20,12 +20,8 @@ pub(crate) struct Receiver {
     carriage: Carriage,
     /// When a slow reader reads next.
     next_read: Instant,
-    bytes_read: u64,
-    bins: Bins,
+    reading: Reading,
     repetitions: Repetitions,
-    last_read: Option<Instant>,
-    /// Whether the end of the stream was read.
-    saw_end: bool,
     /// Position of the first byte that was not what it should be.
     mismatch: Option<u64>,
     chunk: Vec<u8>,
@@ -50,11 +46,8 @@ impl Receiver {
             pace: flow.reader,
             carriage: flow.carriage,
             next_read: Instant::MAX,
-            bytes_read: 0,
-            bins: Bins::new(bin),
+            reading: Reading::new(bin),
             repetitions: Repetitions::new(flow),
-            last_read: None,
-            saw_end: false,
             mismatch: None,
             chunk: chunk_for(flow.carriage),
             expected: chunk_for(flow.carriage),
@@ -120,13 +113,11 @@ impl Receiver {
                 Some(Read::Data(0)) | None => return After::Nothing,
                 Some(Read::Data(bytes)) => {
                     left -= bytes;
-                    self.bytes_read += bytes;
-                    self.bins.add(cx.now, bytes);
-                    self.last_read = Some(cx.now);
-                    self.repetitions.note(cx.now, self.bytes_read);
+                    self.reading.add(cx.now, bytes);
+                    self.repetitions.note(cx.now, self.reading.bytes());
                 }
                 Some(Read::Fin) => {
-                    self.saw_end = true;
+                    self.reading.end();
                     stack.shutdown(cx, conn);
                     return After::Nothing;
                 }
@@ -155,11 +146,11 @@ impl Receiver {
 
     fn compare(&mut self, len: usize) {
         let (seen, expected) = (&self.chunk[..len], &mut self.expected[..len]);
-        fill_pattern(self.bytes_read, expected);
+        fill_pattern(self.reading.bytes(), expected);
         if self.mismatch.is_none()
             && let Some(index) = seen.iter().zip(expected.iter()).position(|(seen, expected)| seen != expected)
         {
-            self.mismatch = Some(self.bytes_read + index as u64);
+            self.mismatch = Some(self.reading.bytes() + index as u64);
         }
     }
 }
@@ -169,17 +160,9 @@ impl Sink for Receiver {
     fn end(&self) -> &End {
         &self.end
     }
-    fn bytes_read(&self) -> u64 {
-        self.bytes_read
-    }
-    fn bins(&self) -> &[u64] {
-        self.bins.bytes()
-    }
-    fn last_read(&self) -> Option<Instant> {
-        self.last_read
-    }
-    fn saw_end(&self) -> bool {
-        self.saw_end
+    #[inline]
+    fn reading(&self) -> &Reading {
+        &self.reading
     }
     fn mismatch(&self) -> Option<u64> {
         self.mismatch

@@ -2,11 +2,11 @@
 //! need not say how much it asks for.
 
 use super::end::End;
+use super::reading::Reading;
 use super::seen::Sink;
 use crate::draw::{Sizes, span};
 use crate::outcome::Piece;
 use crate::scenario::{FlowSpec, REQUEST};
-use crate::watch::Bins;
 use base::{Duration, Instant, Rng};
 use core::net::SocketAddr;
 use tcp::{ConnEvent, Read, Stack, StackCx, ValidConfig};
@@ -28,10 +28,7 @@ pub(crate) struct Requester {
     unwritten: u64,
     /// Bytes of all answers that were asked for.
     asked: u64,
-    bytes_read: u64,
-    bins: Bins,
-    last_read: Option<Instant>,
-    saw_end: bool,
+    reading: Reading,
     pieces: Vec<Piece>,
 }
 
@@ -70,10 +67,7 @@ impl Requester {
             phase: Phase::Unopened,
             unwritten: 0,
             asked: 0,
-            bytes_read: 0,
-            bins: Bins::new(bin),
-            last_read: None,
-            saw_end: false,
+            reading: Reading::new(bin),
             pieces: Vec::new(),
         }
     }
@@ -145,19 +139,15 @@ impl Requester {
     fn read<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
         while let Some(conn) = self.end.conn() {
             match stack.read_pattern(cx, conn, u64::MAX) {
-                Ok(Read::Data(bytes @ 1..)) => {
-                    self.bytes_read += bytes;
-                    self.bins.add(cx.now, bytes);
-                    self.last_read = Some(cx.now);
-                }
+                Ok(Read::Data(bytes @ 1..)) => self.reading.add(cx.now, bytes),
                 Ok(Read::Fin) => {
-                    self.saw_end = true;
+                    self.reading.end();
                     break;
                 }
                 Ok(Read::Data(0)) | Err(_) => break,
             }
         }
-        if self.phase == Phase::Waiting && self.bytes_read >= self.asked {
+        if self.phase == Phase::Waiting && self.reading.bytes() >= self.asked {
             if let Some(piece) = self.pieces.last_mut() {
                 piece.done = Some(cx.now);
             }
@@ -172,17 +162,9 @@ impl Sink for Requester {
     fn end(&self) -> &End {
         &self.end
     }
-    fn bytes_read(&self) -> u64 {
-        self.bytes_read
-    }
-    fn bins(&self) -> &[u64] {
-        self.bins.bytes()
-    }
-    fn last_read(&self) -> Option<Instant> {
-        self.last_read
-    }
-    fn saw_end(&self) -> bool {
-        self.saw_end
+    #[inline]
+    fn reading(&self) -> &Reading {
+        &self.reading
     }
     fn mismatch(&self) -> Option<u64> {
         None

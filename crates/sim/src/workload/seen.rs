@@ -1,6 +1,7 @@
 //! What checkers and results see of a flow's two applications, whichever they are.
 
 use super::end::End;
+use super::reading::Reading;
 use crate::outcome::Piece;
 use base::Instant;
 
@@ -20,14 +21,8 @@ pub(crate) trait Source {
 pub(crate) trait Sink {
     /// Its end of the connection.
     fn end(&self) -> &End;
-    /// Bytes read so far.
-    fn bytes_read(&self) -> u64;
-    /// The same by bin.
-    fn bins(&self) -> &[u64];
-    /// When the last of them were read.
-    fn last_read(&self) -> Option<Instant>;
-    /// Whether everything has been read.
-    fn saw_end(&self) -> bool;
+    /// What it has read.
+    fn reading(&self) -> &Reading;
     /// Position of the first byte that was not what it should be, when bytes are moved.
     fn mismatch(&self) -> Option<u64>;
     /// What was asked for apart, and due by `now`.
