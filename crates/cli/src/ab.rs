@@ -8,7 +8,7 @@ use crate::{output, summary, table};
 use ::profiles::nearest;
 use clap::Args;
 use lab::results::{self, Conditions};
-use lab::spec::Role;
+use lab::spec::{Primary, Role};
 use lab::{Backend, Experiment, Finished, LogError, MockBackend, Overrides, Plan, RunLog, RunName, SimBackend};
 use lab::{CellChoice, execute, spec};
 use realtime::{NetnsBackend, Traced};
@@ -28,6 +28,13 @@ pub struct AbArgs {
     /// Runs of each arm in each cell.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     iterations: Option<u32>,
+    /// Add runs to each cell until its verdicts are clear, up to N of each arm (at most 1000). Its intervals then hold however
+    /// often one looks at them; cells that stay open are `undecided`.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(9..=1000), conflicts_with = "run")]
+    until_decided: Option<u32>,
+    /// What arms are compared by: goodput, or a metric of which less or more is better, such as completion_p99_ms.
+    #[arg(long, value_name = "METRIC", default_value = "goodput")]
+    metric: String,
     /// Seed of all random streams.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -67,9 +74,15 @@ pub struct AbArgs {
 /// # Errors
 /// If the experiment or an option is wrong, a run fails, or an expectation is not met.
 pub fn run(args: &AbArgs) -> Result<(), Failure> {
-    let plan = plan(args)?;
+    let mut plan = plan(args)?;
+    if let Some(most) = args.until_decided.filter(|most| *most < plan.experiment.iterations) {
+        let first = plan.experiment.iterations;
+        return Err(Failure::usage(format!(
+            "--until-decided {most}: each arm begins with {first} runs; name at least as many, or fewer with `--iterations`"
+        )));
+    }
     let mut log = open_log(args.out.as_deref())?;
-    let (finished, elapsed) = make(args, &plan, log.as_mut())?;
+    let (finished, elapsed) = make(args, &mut plan, log.as_mut())?;
     disturbances(&plan, &finished);
     let rows = results::rows(&plan, &finished);
     let written = output::write(&match args.format {
@@ -101,6 +114,7 @@ fn plan(args: &AbArgs) -> Result<Plan, Failure> {
     experiment.apply(&overrides).map_err(Failure::usage)?;
     experiment.arms.iter().filter_map(|arm| arm.profile()).for_each(|profile| crate::profiles::warn(profile));
     let mut plan = Plan::new(experiment).map_err(Failure::usage)?;
+    plan.primary = Primary::find(&args.metric).map_err(|refusal| Failure::usage(refusal.at("--metric")))?;
     match args.backend {
         BackendChoice::Sim => {
             plan.can_be_simulated().map_err(Failure::usage)?;
@@ -159,7 +173,11 @@ fn cannot_use(error: LogError) -> Failure {
 }
 
 /// Makes the runs, with a progress bar on a terminal.
-fn make(args: &AbArgs, plan: &Plan, log: Option<&mut RunLog>) -> Result<(Finished, std::time::Duration), Failure> {
+fn make(
+    args: &AbArgs,
+    plan: &mut Plan,
+    mut log: Option<&mut RunLog>,
+) -> Result<(Finished, std::time::Duration), Failure> {
     let jobs = jobs(args);
     let untraced = |error: std::io::Error| {
         let path = args.trace.as_deref().unwrap_or(Path::new("")).display();
@@ -177,12 +195,18 @@ fn make(args: &AbArgs, plan: &Plan, log: Option<&mut RunLog>) -> Result<(Finishe
     let bar = output::progress_bar(plan.runs.len() as u64, "{pos}/{len} runs {eta}");
     let mut progress = |_: &lab::RunSpec| bar.inc(1);
     let began = Instant::now();
-    let run_on = |backend: &dyn Backend| execute(plan, backend, jobs, log, &mut progress);
-    let finished = match (&real, &trace) {
-        (Some(real), _) => run_on(real),
-        (None, Some(traced)) => run_on(traced),
-        (None, None) if args.backend == BackendChoice::Mock => run_on(&MockBackend),
-        (None, None) => run_on(&SimBackend),
+    let backend: &dyn Backend = match (&real, &trace) {
+        (Some(real), _) => real,
+        (None, Some(traced)) => traced,
+        (None, None) if args.backend == BackendChoice::Mock => &MockBackend,
+        (None, None) => &SimBackend,
+    };
+    let finished = match args.until_decided {
+        None => execute(plan, backend, jobs, log, &mut progress),
+        Some(most) => results::until_decided(plan, most, &mut |part| {
+            bar.set_length(bar.position() + part.runs.len() as u64);
+            execute(part, backend, jobs, log.as_deref_mut(), &mut progress)
+        }),
     };
     drop(real);
     trace.map(Traced::finish).transpose().map_err(untraced)?;
@@ -267,6 +291,12 @@ fn replay(args: &AbArgs, plan: &Plan, swept: &[(String, String)], run: Option<&R
     }
     for set in args.set.iter().cloned().chain(swept.iter().map(|(key, value)| format!("{key}={value}"))) {
         option("--set", set);
+    }
+    if let (Some(most), None) = (args.until_decided, run) {
+        option("--until-decided", most.to_string());
+    }
+    if args.metric != Primary::default().name {
+        option("--metric", args.metric.clone());
     }
     if let Some(seed) = &args.draw {
         option("--draw", seed.clone());

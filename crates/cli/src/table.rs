@@ -11,16 +11,22 @@ pub use text::{NOTHING, paragraph};
 use ::profiles::table::Table as Plain;
 use comfy_table::{Cell, CellAlignment};
 use draw::{empty, finish, number, ratio};
-use lab::results::Row;
 use lab::results::stats::MIN_PAIRS;
-use lab::spec::{Column, Metric};
+use lab::results::{Row, Together};
+use lab::spec::{Column, Metric, Primary};
 use lab::{Plan, results};
 
 /// Indentation of sentences.
 const INDENT: &str = "      ";
 /// How verdicts are drawn, and their entries in the legend.
-const VERDICTS: [(&str, &str); 5] =
-    [("better", "▲"), ("worse", "▼"), ("equivalent", "≈"), ("inconclusive", "?"), ("deterministic", "=")];
+const VERDICTS: [(&str, &str); 6] = [
+    ("better", "▲"),
+    ("worse", "▼"),
+    ("equivalent", "≈"),
+    ("inconclusive", "?"),
+    ("undecided", "…"),
+    ("deterministic", "="),
+];
 
 /// Formats a table whose last column holds sentences, one per line: they appear below their rows.
 pub fn annotated(plain: &Plain) -> String {
@@ -57,6 +63,7 @@ fn runs(plan: &Plan) -> String {
     let (all, seed) = (plan.experiment.iterations, plan.experiment.seed);
     let once = (0..plan.cells.len()).filter(|cell| plan.is_once(*cell)).count();
     match once {
+        0 if plan.until_decided => format!("{all} and more, until its verdicts are clear or runs end; seed: {seed}"),
         0 => format!("{all}, seed: {seed}"),
         _ if once == plan.cells.len() => "1, since the path draws nothing and all runs would be equal".to_owned(),
         _ => format!("{all}, seed: {seed}; 1 where the path draws nothing and all runs would be equal"),
@@ -143,6 +150,7 @@ fn body(plan: &Plan, rows: &[Row]) -> String {
     let mut header: Vec<String> = keys.map(|(key, _)| short(key)).collect();
     let columns = columns(rows);
     header.push("arm".to_owned());
+    header.extend(plan.until_decided.then(|| "runs".to_owned()));
     header.extend(["Mbit/s".to_owned(), format!("vs {reference}")]);
     header.extend(columns.iter().map(|(_, column)| column.head.to_owned()));
     table.set_header(header);
@@ -151,18 +159,21 @@ fn body(plan: &Plan, rows: &[Row]) -> String {
         let cell = &plan.cells[at / plan.arms.len()];
         let repeats = last == Some(cell);
         let swept = cell.swept.iter().map(|(_, value)| if repeats { String::new() } else { value.clone() });
+        let runs = plan.until_decided.then(|| row.runs.to_string());
         let numbers = [number(row.goodput_mbps.median, 2), versus(row)];
-        let numbers = numbers
+        let numbers = runs
             .into_iter()
+            .chain(numbers)
             .chain(columns.iter().map(|(metric, column)| number(row.metrics.get(metric.name), column.decimals)));
         let cells: Vec<Cell> = swept.chain([row.arm.clone()]).chain(numbers).map(Cell::new).collect();
         table.add_row(cells);
         last = Some(cell);
     }
+    let compared = axes + 2 + usize::from(plan.until_decided);
     for (index, column) in table.column_iter_mut().enumerate() {
-        let is_number = index > axes && index != axes + 2;
+        let is_number = index > axes && index != compared;
         column.set_cell_alignment(if is_number { CellAlignment::Right } else { CellAlignment::Left });
-        column.set_padding((0, if index < axes + 3 { 2 } else { 1 }));
+        column.set_padding((0, if index <= compared { 2 } else { 1 }));
     }
     finish(&table)
 }
@@ -185,12 +196,15 @@ fn versus(row: &Row) -> String {
 fn legend(plan: &Plan, rows: &[Row]) -> String {
     let columns = columns(rows);
     let reference = plan.arms.first().map_or("", |arm| arm.label.as_str());
-    let signs: Vec<String> = VERDICTS.iter().map(|(word, sign)| format!("{sign} {word}")).collect();
+    let absent = if plan.until_decided { "inconclusive" } else { "undecided" };
+    let signs = VERDICTS.iter().filter(|(word, _)| *word != absent).map(|(word, sign)| format!("{sign} {word}"));
+    let signs: Vec<String> = signs.collect();
     let mut text = format!(
         "Mbit/s  median goodput: payload over the time from the first SYN to the last byte read\n\
-         vs      median over seeds of this arm / {reference}, with its 95 % interval:\n        \
+         vs      median over seeds of this arm / {reference}{}, with its 95 % interval:\n        \
                  {}\n        \
                  (better and worse: clear of 1 ± 1 %; equivalent: within)\n",
+        compared_by(plan),
         signs.join("  "),
     );
     if rows.iter().filter_map(|row| row.vs_reference.as_ref()).any(|versus| versus.lacks_runs()) {
@@ -198,6 +212,7 @@ fn legend(plan: &Plan, rows: &[Row]) -> String {
             "        (`?` without an interval: there is none of fewer than {MIN_PAIRS} runs; use `--iterations`)\n"
         ));
     }
+    text.push_str(&whole_table(plan, rows));
     for pair in columns.chunks(2) {
         let (_, first) = pair[0];
         text.push_str(&format!("{:<8}{:<47}", first.head, first.meaning));
@@ -208,6 +223,23 @@ fn legend(plan: &Plan, rows: &[Row]) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Returns what the ratio is of, unless it is of goodput.
+fn compared_by(plan: &Plan) -> String {
+    let Primary { name, less_is_better } = plan.primary;
+    let better = if less_is_better { "less" } else { "more" };
+    if plan.primary == Primary::default() { String::new() } else { format!(" by {name}, {better} is better") }
+}
+
+/// Returns what all comparisons say together; nothing for fewer than two.
+fn whole_table(plan: &Plan, rows: &[Row]) -> String {
+    let Some(Together { comparisons, differ, needs }) = results::together(plan, rows) else { return String::new() };
+    let lead = format!("all     of {comparisons} comparisons together, {differ} differ from the reference (Holm, 5 %)");
+    match needs {
+        None => lead + "\n",
+        Some(runs) => format!("{lead};\n        to show any, such a table takes {runs} runs of each arm\n"),
+    }
 }
 
 #[cfg(test)]

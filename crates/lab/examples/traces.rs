@@ -8,8 +8,9 @@ use longhaul_lab::run::{scenario, stamp};
 use longhaul_lab::spec::Flow;
 use longhaul_lab::{Ends, Plan, RunSpec, spec};
 use sim::Device;
-use std::sync::Mutex;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use trace::Digest;
 
 /// Enough for slow start, its losses and tens of round trips after them.
@@ -55,9 +56,9 @@ fn of_experiment(name: &str) -> Vec<Line> {
     let of_arm = |arm| distinct(plan.runs.iter().filter(|run| run.arm == arm).map(smaller));
     let mut lines = Vec::new();
     for profile in profiles::builtin() {
-        let ends = Ends::Profile(profile.config().clone());
+        let ends = Arc::new(Ends::Profile(profile.config().clone()));
         // The arms' ends do not matter here, so cells that differ only in them count as one.
-        let runs = of_arm(0).into_iter().map(|run| RunSpec { ends: ends.clone(), ..run });
+        let runs = of_arm(0).into_iter().map(|run| RunSpec { ends: Arc::clone(&ends), ..run });
         lines.extend(on_both(&format!("{name}/{}", profile.name), &distinct(runs)));
     }
     for (at, arm) in plan.arms.iter().enumerate() {
@@ -76,7 +77,7 @@ fn of_experiment(name: &str) -> Vec<Line> {
 
 fn smaller(run: &RunSpec) -> RunSpec {
     let mut run = run.clone();
-    if let Flow::Bytes(bytes) = &mut run.point.flow {
+    if let Flow::Bytes(bytes) = &mut Arc::make_mut(&mut run.point).flow {
         *bytes = MOST.min(*bytes);
     }
     run

@@ -20,7 +20,7 @@ fn run(settings: &[&str]) -> Measured {
 }
 
 fn point(settings: &[&str]) -> Point {
-    spec_of(settings).point
+    Point::clone(&spec_of(settings).point)
 }
 
 #[test_case(&["path.duplicate=10%"]; "copies")]

@@ -105,7 +105,7 @@ impl NetnsBackend<'_> {
         if !run.point.company.is_empty() {
             return kernel_flows::run(world, run, order, &mut watch);
         }
-        match &run.ends {
+        match &*run.ends {
             Ends::Profile(config) => profile_arm::run(world, run, config, self.trace, &mut watch),
             Ends::Kernel(cc) => kernel_arm::run(world, run.point.flow, *cc, &mut watch),
             Ends::Command(pair) => command_arm::run(world, run.point.flow, pair, &mut watch),
@@ -158,7 +158,7 @@ fn can_be_made(run: &RunSpec, world: &World) -> Result<(), String> {
     if !run.point.hosts.is_ideal() {
         return Err("host: these hosts exist in the simulator only; leave out `--backend netns`".to_owned());
     }
-    match &run.ends {
+    match &*run.ends {
         // Several flows are checked above.
         _ if !run.point.company.is_empty() => Ok(()),
         Ends::Profile(_) => Ok(()),

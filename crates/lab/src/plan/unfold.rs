@@ -3,7 +3,9 @@
 use crate::plan::arm::{Arm, arms};
 use crate::plan::identity::{RunName, digest, made_by, seed};
 use crate::plan::sweep::{self, Cell};
-use crate::spec::{Ends, Experiment, GroupProfile, Point, UsageError};
+use crate::spec::{Ends, Experiment, GroupProfile, Point, Primary, UsageError};
+use core::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// All runs of an experiment.
 #[derive(Clone, Debug)]
@@ -20,6 +22,10 @@ pub struct Plan {
     pub made_by: Option<String>,
     /// Whether to make runs that cannot differ only once.
     pub once: bool,
+    /// What arms are compared by.
+    pub primary: Primary,
+    /// Whether runs are added until each cell is decided, so that intervals have to hold at every look.
+    pub until_decided: bool,
 }
 
 /// One arm in one cell with one seed.
@@ -33,12 +39,12 @@ pub struct RunSpec {
     pub iteration: u32,
     /// The seed of every random stream of the run.
     pub seed: u64,
-    /// The network and the flow.
-    pub point: Point,
+    /// The network and the flow: the same for all runs of a cell.
+    pub point: Arc<Point>,
     /// The same without disturbance, if the run is compared with that.
-    pub twin: Option<Box<Point>>,
+    pub twin: Option<Arc<Point>>,
     /// Both ends.
-    pub ends: Ends,
+    pub ends: Arc<Ends>,
     /// Digest of network, flow, both ends and what makes the runs: with the seed and the version it determines the result, apart
     /// from the machine's influence.
     pub digest: String,
@@ -46,8 +52,8 @@ pub struct RunSpec {
 
 impl RunSpec {
     /// Returns the same run without disturbance, over the path that `twin` describes.
-    pub(crate) fn of_twin(&self, twin: &Point) -> Self {
-        Self { point: twin.clone(), twin: None, ..self.clone() }
+    pub(crate) fn of_twin(&self, twin: &Arc<Point>) -> Self {
+        Self { point: Arc::clone(twin), twin: None, ..self.clone() }
     }
 }
 
@@ -59,26 +65,61 @@ impl Plan {
     pub fn new(experiment: Experiment) -> Result<Self, UsageError> {
         let cells = sweep::cells(&experiment);
         let arms = arms(&experiment.arms);
-        let mut runs = Vec::new();
-        for (cell_index, cell) in cells.iter().enumerate() {
-            check(cell)?;
-            let ends = arms.iter().map(|arm| configure(arm, cell)).collect::<Result<Vec<_>, _>>()?;
-            for iteration in 1..=experiment.iterations {
-                for (arm_index, (arm, ends)) in arms.iter().zip(&ends).enumerate() {
-                    runs.push(RunSpec {
-                        cell: cell_index,
-                        arm: arm_index,
-                        iteration,
-                        seed: seed(experiment.seed, &cell.point, arm.ordinal, iteration),
-                        point: cell.point.clone(),
-                        twin: cell.twin.clone(),
-                        ends: ends.clone(),
-                        digest: digest(&cell.point, cell.twin.as_deref(), ends),
-                    });
-                }
-            }
+        let iterations = 1..=experiment.iterations;
+        let (primary, until_decided) = (Primary::default(), false);
+        let mut plan =
+            Self { experiment, cells, arms, runs: Vec::new(), made_by: None, once: false, primary, until_decided };
+        for cell in 0..plan.cells.len() {
+            check(&plan.cells[cell])?;
+            plan.runs.extend(plan.runs_of(cell, iterations.clone())?);
         }
-        Ok(Self { experiment, cells, arms, runs, made_by: None, once: false })
+        Ok(plan)
+    }
+
+    /// Unfolds the runs of a cell: by iteration, then arm.
+    fn runs_of(&self, cell: usize, iterations: RangeInclusive<u32>) -> Result<Vec<RunSpec>, UsageError> {
+        let place = &self.cells[cell];
+        let (point, twin) = (Arc::new(place.point.clone()), place.twin.clone().map(Arc::from));
+        let with_digest = |arm: &Arm| {
+            let ends = configure(arm, place)?;
+            let own = digest(&place.point, place.twin.as_deref(), &ends);
+            let digest = self.made_by.as_ref().map_or(own.clone(), |maker| made_by(&own, maker));
+            Ok((Arc::new(ends), digest))
+        };
+        let ends: Vec<(Arc<Ends>, String)> = self.arms.iter().map(with_digest).collect::<Result<_, UsageError>>()?;
+        let run = |iteration, arm: usize| RunSpec {
+            cell,
+            arm,
+            iteration,
+            seed: seed(self.experiment.seed, &place.point, self.arms[arm].ordinal, iteration),
+            point: Arc::clone(&point),
+            twin: twin.clone(),
+            ends: Arc::clone(&ends[arm].0),
+            digest: ends[arm].1.clone(),
+        };
+        Ok(iterations
+            .flat_map(|iteration| (0..ends.len()).map(move |arm| (iteration, arm)))
+            .map(|(i, arm)| run(i, arm))
+            .collect())
+    }
+
+    /// Returns the same plan with only the named iterations of some cells, for runs that are added later.
+    pub(crate) fn more(&self, of: &[(usize, RangeInclusive<u32>)]) -> Self {
+        let runs_of = |(cell, iterations): &(usize, RangeInclusive<u32>)| {
+            self.runs_of(*cell, iterations.clone()).expect("the plan was unfolded with this cell")
+        };
+        Self { runs: of.iter().flat_map(runs_of).collect(), ..self.without_runs() }
+    }
+
+    fn without_runs(&self) -> Self {
+        Self {
+            experiment: self.experiment.clone(),
+            cells: self.cells.clone(),
+            arms: self.arms.clone(),
+            runs: Vec::new(),
+            made_by: self.made_by.clone(),
+            ..*self
+        }
     }
 
     /// Notes that the simulator does not make the runs, so that their results are kept apart.

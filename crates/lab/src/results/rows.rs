@@ -6,11 +6,11 @@ use crate::plan::Plan;
 use crate::plan::difference::{self, Differences};
 use crate::results::metrics::{Metrics, Runs};
 use crate::results::rounded::rounded;
-use crate::results::stats::{self, Comparison, Verdict, compare};
+use crate::results::stats::{self, Comparison, Design, Verdict};
 use crate::results::view::CellView;
 use crate::run::log::Identity;
 use crate::run::{Finished, Measured, Punctuality};
-use crate::spec::GOODPUT;
+use crate::spec::{GOODPUT, Point, Primary};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -46,6 +46,10 @@ pub struct Row {
     pub median_run: Option<Identity>,
     /// Goodput by iteration, for pairing.
     by_iteration: BTreeMap<u32, f64>,
+    /// What arms are compared by, by iteration; `None` if that is goodput.
+    compared: Option<BTreeMap<u32, f64>>,
+    /// Whether the arm draws seeds that the reference does not.
+    own_seeds: bool,
 }
 
 /// A distribution over runs.
@@ -64,7 +68,7 @@ pub struct Spread {
 /// A paired difference.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Versus {
-    /// Median over seeds of this arm's goodput / the reference's.
+    /// Median over seeds of this arm's number / the reference's.
     pub median_ratio: f64,
     /// Lower bound of its 95 % interval.
     pub lo: Option<f64>,
@@ -72,12 +76,19 @@ pub struct Versus {
     pub hi: Option<f64>,
     /// What this says.
     pub verdict: &'static str,
+    /// Probability of a difference at least as clear between equal arms; `None` where nothing varies.
+    pub p: Option<f64>,
+    /// The same for all comparisons of the table together (Holm): at most 0.05 where the table says that they differ.
+    pub p_table: Option<f64>,
+    /// What was compared; `None` if it was goodput.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metric: Option<&'static str>,
 }
 
 impl Row {
     /// Returns the paired ratio of goodputs, seed by seed, whichever arm is the reference.
     pub(crate) fn goodput_ratio_to(&self, other: &Self) -> Option<f64> {
-        self.compared_to(other).map(|comparison| comparison.median_ratio)
+        stats::compare(&paired(&self.by_iteration, &other.by_iteration)).map(|comparison| comparison.median_ratio)
     }
 
     /// The number of this name in an expectation.
@@ -85,32 +96,45 @@ impl Row {
         if name == GOODPUT { self.goodput_mbps.median } else { self.metrics.get(name) }
     }
 
-    fn compared_to(&self, other: &Self) -> Option<Comparison> {
-        let pair = |(iteration, own): (&u32, &f64)| Some((*own, *other.by_iteration.get(iteration)?));
-        let pairs: Vec<(f64, f64)> = self.by_iteration.iter().filter_map(pair).collect();
-        let verdict = |found: Comparison| if self.deterministic { found.deterministic() } else { found };
-        compare(&pairs).map(verdict)
+    fn compared_to(&self, reference: &Self, plan: &Plan) -> Option<Versus> {
+        let of = |row: &Self| row.compared.clone().unwrap_or_else(|| row.by_iteration.clone());
+        let design = Design { own_seeds: self.own_seeds, until_decided: plan.until_decided };
+        let found = stats::judge(&paired(&of(self), &of(reference)), design)?;
+        let found = if self.deterministic { found.deterministic() } else { found };
+        let found = if plan.primary.less_is_better { found.of_less() } else { found };
+        Some(Versus::new(found, (plan.primary != Primary::default()).then_some(plan.primary.name)))
     }
 }
 
+/// Pairs two arms' numbers, seed by seed.
+fn paired(own: &BTreeMap<u32, f64>, other: &BTreeMap<u32, f64>) -> Vec<(f64, f64)> {
+    own.iter().filter_map(|(iteration, own)| Some((*own, *other.get(iteration)?))).collect()
+}
+
+/// An arm's runs in a cell.
+type ArmRuns = Vec<(u32, Measured)>;
+
 /// All rows: by cell in the order of the sweep, then by arm in the order of the arms.
 pub fn rows(plan: &Plan, finished: &Finished) -> Vec<Row> {
-    let mut rows = Vec::with_capacity(plan.cells.len() * plan.arms.len());
-    for cell in 0..plan.cells.len() {
-        let first = rows.len();
-        for arm in 0..plan.arms.len() {
-            let runs: Vec<(u32, Measured)> = plan
-                .runs
-                .iter()
-                .zip(&finished.measured)
-                .filter(|(run, _)| run.cell == cell && run.arm == arm)
-                .filter_map(|(run, measured)| Some((run.iteration, (*measured)?)))
-                .collect();
-            let mut row = row(plan, cell, arm, &runs);
-            row.vs_reference = rows.get(first).and_then(|reference| row.compared_to(reference)).map(Versus::new);
-            rows.push(row);
-        }
+    let mut by_arm: Vec<ArmRuns> = vec![Vec::new(); plan.cells.len() * plan.arms.len()];
+    for (run, measured) in plan.runs.iter().zip(&finished.measured) {
+        by_arm[run.cell * plan.arms.len() + run.arm].extend(measured.map(|measured| (run.iteration, measured)));
     }
+    let mut rows: Vec<Row> =
+        by_arm.chunks(plan.arms.len()).enumerate().flat_map(|(cell, arms)| rows_of_cell(plan, cell, arms)).collect();
+    let tested: Vec<usize> = (0..rows.len()).filter(|at| rows[*at].p().is_some()).collect();
+    let adjusted = stats::adjusted(&tested.iter().filter_map(|at| rows[*at].p()).collect::<Vec<_>>());
+    for (at, p) in tested.into_iter().zip(adjusted) {
+        rows[at].vs_reference.iter_mut().for_each(|versus| versus.p_table = Some(p));
+    }
+    rows
+}
+
+/// The rows of one cell, as the whole table does not know them yet.
+fn rows_of_cell(plan: &Plan, cell: usize, arms: &[ArmRuns]) -> Vec<Row> {
+    let mut rows: Vec<Row> = arms.iter().enumerate().map(|(arm, runs)| row(plan, cell, arm, runs)).collect();
+    let versus: Vec<Option<Versus>> = rows.iter().skip(1).map(|row| row.compared_to(&rows[0], plan)).collect();
+    rows.iter_mut().skip(1).zip(versus).for_each(|(row, versus)| row.vs_reference = versus);
     rows
 }
 
@@ -120,8 +144,17 @@ fn median_run(plan: &Plan, cell: usize, arm: usize, by_iteration: &BTreeMap<u32,
     sorted.sort_by(|(_, one), (_, other)| one.total_cmp(other));
     let middle = sorted.get(sorted.len().checked_sub(1)? / 2)?.1;
     let iteration = sorted.iter().find(|(_, goodput)| *goodput == middle)?.0;
-    let run = plan.runs.iter().find(|run| (run.cell, run.arm, run.iteration) == (cell, arm, iteration))?;
-    Some(Identity::new(plan, run))
+    let at = plan.runs.binary_search_by_key(&(cell, iteration, arm), |run| (run.cell, run.iteration, run.arm)).ok()?;
+    Some(Identity::new(plan, &plan.runs[at]))
+}
+
+/// Returns what arms are compared by, run by run, unless it is goodput.
+fn compared(plan: &Plan, point: &Point, runs: &[(u32, Measured)]) -> Option<BTreeMap<u32, f64>> {
+    let of_run = |run: &(u32, Measured)| {
+        let metrics = Metrics::of(&Runs { measured: core::slice::from_ref(run), point });
+        Some((run.0, metrics.get(plan.primary.name)?))
+    };
+    (plan.primary != Primary::default()).then(|| runs.iter().filter_map(of_run).collect())
 }
 
 fn row(plan: &Plan, cell: usize, arm: usize, runs: &[(u32, Measured)]) -> Row {
@@ -150,6 +183,19 @@ fn row(plan: &Plan, cell: usize, arm: usize, runs: &[(u32, Measured)]) -> Row {
         latest_ms: punctual.iter().map(|run| run.latest_ns).max().map(|ns| rounded(ns as f64 / 1e6)),
         median_run: median_run(plan, cell, arm, &by_iteration),
         by_iteration,
+        compared: compared(plan, point, runs),
+        own_seeds: plan.arms[arm].ordinal != plan.arms[0].ordinal,
+    }
+}
+
+impl Row {
+    /// Returns whether the arm draws seeds that the reference does not.
+    pub(crate) fn own_seeds(&self) -> bool {
+        self.own_seeds
+    }
+
+    fn p(&self) -> Option<f64> {
+        self.vs_reference.as_ref()?.p
     }
 }
 
@@ -159,13 +205,16 @@ impl Versus {
         self.lo.is_none() && self.verdict == Verdict::Inconclusive.word()
     }
 
-    fn new(comparison: Comparison) -> Self {
-        let Comparison { median_ratio, interval, verdict } = comparison;
+    fn new(comparison: Comparison, metric: Option<&'static str>) -> Self {
+        let Comparison { median_ratio, interval, p, verdict } = comparison;
         Self {
             median_ratio: rounded(median_ratio),
             lo: interval.map(|(lo, _)| rounded(lo)),
             hi: interval.map(|(_, hi)| rounded(hi)),
             verdict: verdict.word(),
+            p,
+            p_table: None,
+            metric,
         }
     }
 }

@@ -60,7 +60,7 @@ impl Flows {
 /// # Errors
 /// When the ends are not a profile, or more flows arrive than a run may have.
 pub(crate) fn flows(spec: &RunSpec, order: Order) -> Result<Flows, RunFailure> {
-    let Ends::Profile(arm) = &spec.ends else {
+    let Ends::Profile(arm) = &*spec.ends else {
         return Err(RunFailure(
             "only profiles can be simulated: a run of several flows has no other backend".to_owned(),
         ));

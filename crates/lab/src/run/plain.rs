@@ -51,7 +51,7 @@ pub struct PlainOutcome {
 /// Names what plain sockets cannot do, and the remedy.
 pub fn plain_flows(spec: &RunSpec, order: Order) -> Result<Vec<PlainFlow>, RunFailure> {
     let company = &spec.point.company;
-    if !matches!(spec.ends, Ends::Kernel(_)) {
+    if !matches!(*spec.ends, Ends::Kernel(_)) {
         return Err(refused(
             "in real time several flows are the kernel's",
             "use arms such as `kernel:cubic`, or leave out `--backend netns`",

@@ -12,6 +12,7 @@ use crate::run::stamp;
 use crate::spec::{Ends, Key, Point};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A run that was made before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +80,7 @@ pub fn read(result: &Path, row: usize) -> Result<Recorded, ReplayError> {
 }
 
 fn again(line: Identity) -> Result<Recorded, String> {
-    let twin = line.twin.as_deref().map(|text| point(text).map(Box::new)).transpose()?;
+    let twin = line.twin.as_deref().map(|text| point(text).map(Arc::new)).transpose()?;
     let point = point(&line.path)?;
     let root = profiles::builtin().iter().find(|profile| profile.extends.is_none()).expect("there is a root profile");
     let mut leaves: Vec<(String, String)> = line.config.into_iter().collect();
@@ -91,7 +92,10 @@ fn again(line: Identity) -> Result<Recorded, String> {
     }
     let names = Names { experiment: line.experiment, arm: line.arm, profile: line.profile };
     let (iteration, seed, digest) = (line.iteration, line.seed, line.spec);
-    Ok(Recorded { names, run: RunSpec { cell: 0, arm: 0, iteration, seed, point, twin, ends, digest } })
+    Ok(Recorded {
+        names,
+        run: RunSpec { cell: 0, arm: 0, iteration, seed, point: Arc::new(point), twin, ends: Arc::new(ends), digest },
+    })
 }
 
 /// Parses canonical form: values may contain spaces, so a setting extends to the next key.

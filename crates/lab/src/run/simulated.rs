@@ -64,7 +64,7 @@ const ONE_FLOW: &str = "this needs a run of one flow, and the run has several: s
 /// # Errors
 /// When the ends are not a profile, or the run has several flows.
 pub fn scenario(spec: &RunSpec) -> Result<Scenario, RunFailure> {
-    let Ends::Profile(config) = &spec.ends else {
+    let Ends::Profile(config) = &*spec.ends else {
         return Err(RunFailure("only profiles can be simulated: make the run with `--backend netns`".to_owned()));
     };
     let point = &spec.point;

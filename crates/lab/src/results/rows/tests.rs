@@ -60,7 +60,7 @@ fn a_row_has_the_schema_and_the_numbers_of_the_contract() {
         "runs_with_rto_pct": 0.0,
         "fast_retransmits": 0.5,
         "recovery_success_pct": 100.0,
-        "vs_reference": {"median_ratio": 0.5, "lo": 0.5, "hi": 0.5, "verdict": "worse"},
+        "vs_reference": {"median_ratio": 0.5, "lo": 0.5, "hi": 0.5, "verdict": "worse", "p": 2.0 / 64.0, "p_table": 2.0 / 64.0},
         "lost_retransmissions": 0.0,
         "probes": 0.0,
         "undone": 0.0,

@@ -1,12 +1,19 @@
-//! Statistics of runs: order statistics, paired comparison of two arms, and the bootstrap over seeds.
+//! Statistics of runs: order statistics, comparison of two arms, what a whole table says, and the bootstrap over seeds.
 //!
-//! Uses only additions, multiplications, divisions and one square root of `f64`, which are exact to the last bit on every
-//! machine, so results do not depend on where they were computed.
+//! Uses only additions, multiplications, divisions and square roots of `f64`, which are exact to the last bit on every
+//! machine, and one library function that is the same code everywhere, so results do not depend on where they were computed.
 
+mod anytime;
 pub mod bootstrap;
+mod holm;
 mod paired;
+mod rank_sum;
+mod ranks;
+mod signed_rank;
 
-pub use paired::{Comparison, MIN_PAIRS, Verdict, compare};
+pub use anytime::MAX_RUNS as MAX_RUNS_UNTIL_DECIDED;
+pub use holm::{TABLE_ERROR, adjusted};
+pub use paired::{Comparison, Design, MIN_PAIRS, Verdict, compare, judge, least_p};
 
 /// Minimum number of runs for a tenth percentile.
 const MIN_RUNS_FOR_TAILS: usize = 50;

@@ -204,8 +204,16 @@ pub(super) fn all(config: &ValidConfig) -> impl Iterator<Item = Scenario> {
             key.set(&mut point, value).expect("cells have values that can be read");
         }
         let ends = Ends::Profile(config.clone());
-        let spec =
-            RunSpec { cell: 0, arm: 0, iteration: 1, seed: SEED, point, twin: None, ends, digest: String::new() };
+        let spec = RunSpec {
+            cell: 0,
+            arm: 0,
+            iteration: 1,
+            seed: SEED,
+            point: point.into(),
+            twin: None,
+            ends: ends.into(),
+            digest: String::new(),
+        };
         let mut scenario = scenario(&spec).expect("a configuration can be simulated");
         (cell.adjust)(&mut scenario);
         scenario
