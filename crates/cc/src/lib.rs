@@ -9,6 +9,7 @@
 pub mod algo;
 pub mod avoidance;
 pub mod control;
+pub mod full_pipe;
 pub mod loss_based;
 pub mod pacing;
 pub mod sample;
@@ -25,6 +26,7 @@ pub use algo::{
 };
 pub use avoidance::Avoidance;
 pub use control::{CcNote, CcPhase, CongestionControl, Pacing, Snapshot};
+pub use full_pipe::FullPipe;
 pub use loss_based::LossBased;
 pub use sample::{AckSample, CongestionEvent, EpisodeKind, LossSample, SentSample};
 pub use slow_start::{ExitCause, SlowStart, Step};
