@@ -38,8 +38,8 @@ pub use pattern::{Payload, fill_pattern, pattern_byte};
 pub use recv::AckPace;
 pub use stack::{
     Conn, ConnectError, Destinations, DeviceCaps, FastOpenError, FastOpenKeys, GuardCounters, GuardedUsage,
-    ListenError, ListenOn, LocalEnd, Request, RequestConfig, RequestCounters, RequestError, Segmentation, Stack,
-    StackConfig, StackCounters, StackEvent, TxChecksum,
+    LateRequests, ListenError, ListenOn, LocalEnd, Request, RequestConfig, RequestCounters, RequestError, Segmentation,
+    Stack, StackConfig, StackCounters, StackEvent, TxChecksum,
 };
 pub use timers::TimerKind;
 pub use turn::{Budget, ChecksumState, RxFrame, Sent, Timers, TurnResult, TxFrame, turn};

@@ -11,7 +11,9 @@ use pipe::{Bounds, RunnerConfig, Tunnel};
 use std::fmt;
 use std::net::IpAddr;
 use tcp::config::{GuardConfig, WrittenData};
-use tcp::{Config, Destinations, DeviceCaps, RequestConfig, Segmentation, StackConfig, TxChecksum, ValidConfig};
+use tcp::{
+    Config, Destinations, DeviceCaps, LateRequests, RequestConfig, Segmentation, StackConfig, TxChecksum, ValidConfig,
+};
 
 /// Least MTU of IPv6 (RFC 8200 §5), and of a stack with IPv4 alone: what every host takes (RFC 791 §3.2).
 const LEAST_MTU: (u16, u16) = (1_280, 576);
@@ -37,6 +39,7 @@ pub struct StackBuilder {
     device: DeviceCaps,
     profile: Profile,
     requests: Option<RequestConfig>,
+    late_requests: u32,
     guards: GuardConfig,
     queues: RunnerConfig,
     /// Changes to the defaults of UDP, or none of it.
@@ -87,6 +90,7 @@ impl Default for StackBuilder {
             device,
             profile: Profile::Named("longhaul".to_owned()),
             requests: None,
+            late_requests: 0,
             guards: GuardConfig::default(),
             queues: RunnerConfig { others: 64, ..RunnerConfig::default() },
             datagrams: Some(Box::new(|_| {})),
@@ -101,7 +105,10 @@ impl fmt::Debug for StackBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = f.debug_struct("StackBuilder");
         text.field("addresses", &self.addresses).field("device", &self.device).field("profile", &self.profile);
-        text.field("requests", &self.requests).field("guards", &self.guards).field("queues", &self.queues);
+        text.field("requests", &self.requests)
+            .field("late_requests", &self.late_requests)
+            .field("guards", &self.guards)
+            .field("queues", &self.queues);
         text.field("seed", &self.seed).finish_non_exhaustive()
     }
 }
@@ -125,6 +132,16 @@ impl StackBuilder {
     #[must_use]
     pub fn requests(mut self, requests: RequestConfig) -> Self {
         self.requests = Some(requests);
+        self
+    }
+
+    /// Allows the decision on a request to come after its handshake: SYNs that find [`RequestConfig::undecided_max`] requests undecided
+    /// are answered with a cookie, and when their peers are connected, up to `max` of them wait for a decision as well. Without this
+    /// they are dropped, and a flood of SYNs keeps everyone out; with it a peer may learn that it is connected although its destination
+    /// does not answer ([`crate::TcpRequest::is_late`]).
+    #[must_use]
+    pub fn late_requests(mut self, max: u32) -> Self {
+        self.late_requests = max;
         self
     }
 
@@ -268,6 +285,10 @@ impl StackBuilder {
         let stack = StackConfig { addresses: self.addresses, device: self.device, isn_secret, guards: self.guards };
         let mut stack = tcp::Stack::new(stack, rng);
         stack.set_requests(self.requests);
+        if self.late_requests > 0 {
+            let (cfg, undecided_max) = (config.clone(), self.late_requests);
+            stack.set_late_requests(Some(LateRequests { cfg, undecided_max }));
+        }
         let (mut runner, packets) = pipe::pipe(stack, self.queues);
         datagrams.into_iter().for_each(|datagrams| runner.set_datagrams(datagrams));
         let clock = self.clock.unwrap_or_else(|| Box::new(SystemClock::default()));

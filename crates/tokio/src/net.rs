@@ -13,7 +13,7 @@ use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::task::{Context, Poll};
-use tcp::{ListenOn, LocalEnd, ValidConfig};
+use tcp::{LateRequests, ListenOn, LocalEnd, ValidConfig};
 
 /// Connections that may wait in a listener, minus one.
 const BACKLOG: u32 = 1_024;
@@ -186,7 +186,13 @@ impl Net {
 
     /// Changes it for connections to come.
     pub fn set_config(&self, config: &ValidConfig) {
-        self.handle.with(|inner| inner.config = config.clone());
+        self.handle.with(|inner| {
+            inner.config = config.clone();
+            let stack = inner.runner.stack();
+            if let Some(late) = stack.late_requests().cloned() {
+                stack.set_late_requests(Some(LateRequests { cfg: config.clone(), ..late }));
+            }
+        });
     }
 
     /// Adapts to a path that takes packets of up to `mtu` bytes from now on. Open connections adapt as well: to a larger MTU as far as

@@ -12,6 +12,8 @@ use wire::Unreachable;
 /// The peer's repetitions are absorbed meanwhile; after a minute without a decision the request is forgotten.
 ///
 /// Dropping it ignores it, as a host does that is not there. The peer asks again.
+///
+/// A late one ([`crate::StackBuilder::late_requests`]) is connected already: refused, unreachable or dropped, it is reset.
 #[derive(Debug)]
 #[must_use = "a request that is dropped is ignored, and its peer waits for an answer until it gives up"]
 pub struct TcpRequest {
@@ -33,6 +35,11 @@ impl TcpRequest {
     /// Returns where the peer wants to connect to.
     pub fn destination(&self) -> SocketAddr {
         SocketAddr::new(self.tuple.local, self.tuple.local_port)
+    }
+
+    /// Returns whether the peer is connected already.
+    pub fn is_late(&self) -> bool {
+        self.handle.with(|inner| inner.runner.stack().is_late_request(self.request))
     }
 
     /// Accepts with the stack's own configuration: the SYN-ACK leaves now. The stream can be used at once; reads and writes wait for the
@@ -58,12 +65,12 @@ impl TcpRequest {
 
     /// Refuses with a reset, as a closed port does.
     pub fn refuse(self) {
-        self.handle.with(|inner| inner.call(|stack, at| stack.refuse_request(self.request, at.now)));
+        self.handle.with(|inner| inner.call(|stack, at| stack.refuse_request(at, self.request)));
     }
 
     /// Reports by ICMP, in the destination's name, that it cannot be reached.
     pub fn unreachable(self, why: Unreachable) {
-        self.handle.with(|inner| inner.call(|stack, at| stack.report_unreachable(self.request, why, at.now)));
+        self.handle.with(|inner| inner.call(|stack, at| stack.report_unreachable(at, self.request, why)));
     }
 
     /// Ignores the request; the same as dropping it.
@@ -73,6 +80,6 @@ impl TcpRequest {
 impl Drop for TcpRequest {
     fn drop(&mut self) {
         // Without effect after a decision.
-        self.handle.with(|inner| inner.runner.stack().ignore_request(self.request));
+        self.handle.with(|inner| inner.call(|stack, at| stack.ignore_request(at, self.request)));
     }
 }

@@ -52,7 +52,7 @@ fn respond(net: &Net, method: &Method, path: &str) -> Response<answer::Content> 
 /// A counter, its name without `longhaul_` and `_total`, and what it counts.
 type Counter = (&'static str, &'static str, fn(&Stats) -> u64);
 
-const COUNTERS: [Counter; 28] = [
+const COUNTERS: [Counter; 29] = [
     ("frames_received", "Frames received.", |stats| stats.stack.frames_received),
     ("frames_sent", "Frames accepted by the device.", |stats| stats.stack.frames_sent),
     ("malformed_frames", "Frames that were not valid packets.", |stats| stats.stack.malformed),
@@ -77,6 +77,7 @@ const COUNTERS: [Counter; 28] = [
     }),
     ("malformed_packets", "Packets from the device that were dropped as malformed.", |stats| stats.pipe.malformed),
     ("requests", "Requests for connections that were kept for a decision.", |stats| stats.requests.offered),
+    ("requests_late", "Requests whose peers were connected by a cookie.", |stats| stats.requests.late),
     ("requests_repeated", "SYNs that repeated an undecided request.", |stats| stats.requests.repeated),
     ("requests_over_limit", "SYNs dropped because too many requests were undecided.", |stats| {
         stats.requests.over_limit

@@ -327,6 +327,11 @@ impl Stack {
                 continue;
             };
             let conn = slot.conn;
+            if slot.admission == Admission::Undecided {
+                // The application does not know it yet; once it does, its events come.
+                self.eventful.pop_front();
+                continue;
+            }
             if slot.released {
                 while slot.endpoint.poll_event().is_some() {}
             } else if let Some(event) = slot.endpoint.poll_event() {

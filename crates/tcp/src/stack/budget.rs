@@ -38,7 +38,7 @@ pub(super) const REQUEST_BYTES: u64 = 256;
 pub(super) enum Expendable {
     /// It waits for old segments to expire, and the application has released it.
     TimeWait,
-    /// Its handshake is in progress.
+    /// Its handshake is in progress, or the application has not decided on it.
     Embryonic,
     /// The application has released it, and the peer has received everything: only the peer's FIN is missing.
     Idle,

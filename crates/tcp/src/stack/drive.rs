@@ -180,7 +180,7 @@ impl Stack {
         budget: Budget,
     ) -> bool {
         let mut left = budget.frames;
-        self.expire_requests(cx.now);
+        self.expire_requests(cx);
         if self.keepers.front().is_some_and(|(until, _)| *until <= cx.now) {
             self.release_kept(cx.now);
         }

@@ -80,11 +80,14 @@ impl Stack {
     /// The application takes a connection that [`super::StackEvent::Accepted`] has reported: its place in the accept queue
     /// is free again.
     pub fn accept(&mut self, conn: Conn) {
-        if self.slots.get(conn).is_some_and(|slot| matches!(slot.admission, Admission::Waiting(_))) {
-            self.set_admission(conn.slot, Admission::Owned);
+        let Some(slot) = self.slots.get_mut(conn) else { return };
+        slot.endpoint.note_accepted();
+        if slot.admission == Admission::Undecided && slot.has_events {
+            // They have waited for the decision.
+            self.eventful.push_back(conn.slot);
         }
-        if let Some(slot) = self.slots.get_mut(conn) {
-            slot.endpoint.note_accepted();
+        if matches!(slot.admission, Admission::Waiting(_) | Admission::Undecided) {
+            self.set_admission(conn.slot, Admission::Owned);
         }
     }
 
@@ -114,7 +117,7 @@ impl Stack {
     ) {
         let repr = &segment.repr;
         let Some((on, listener)) = self.listener_for(&tuple) else {
-            if self.offer_request(&tuple, at, segment, obs) {
+            if self.offer_request(&tuple, at, segment, obs) || self.take_late_request(tuple, at, ip, segment, obs) {
                 return;
             }
             self.counters.no_connection += 1;

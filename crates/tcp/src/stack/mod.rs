@@ -13,6 +13,7 @@ mod fastopen;
 mod icmp;
 mod inspect;
 mod isn;
+mod late_requests;
 mod listen;
 mod listener;
 mod paths;
@@ -31,7 +32,7 @@ pub use budget::{GuardCounters, GuardedUsage};
 pub use fast_connect::FastOpenError;
 pub use fastopen::FastOpenKeys;
 pub use listener::ListenOn;
-pub use request_table::{Destinations, Request, RequestConfig, RequestCounters, RequestError};
+pub use request_table::{Destinations, LateRequests, Request, RequestConfig, RequestCounters, RequestError};
 pub use slots::Conn;
 
 use crate::config::GuardConfig;

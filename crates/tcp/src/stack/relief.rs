@@ -19,7 +19,7 @@ impl Slot {
     fn weigh(&self, counts_written: bool) -> (usize, Option<Expendable>) {
         let kept = self.kept_for_application(counts_written);
         match (self.released, self.admission) {
-            (false, Admission::Embryonic(_)) => return (kept, Some(Expendable::Embryonic)),
+            (false, Admission::Embryonic(_) | Admission::Undecided) => return (kept, Some(Expendable::Embryonic)),
             (false, _) => return (kept, None),
             (true, _) => {}
         }

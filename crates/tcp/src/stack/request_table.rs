@@ -1,7 +1,9 @@
 //! The table of undecided requests: what is kept of a SYN until the application has decided, for how long, and what was counted.
 //! [`super::requests`] fills and empties it.
 
+use super::Conn;
 use super::slots::Key;
+use crate::config::ValidConfig;
 use crate::endpoint::{FourTuple, Predecessor, Segment};
 use base::{Duration, Instant};
 use core::fmt;
@@ -13,7 +15,8 @@ use wire::{Ecn, Fragmentation, IpRepr, TcpRepr};
 pub struct RequestConfig {
     /// The addresses whose SYNs become requests.
     pub destinations: Destinations,
-    /// Maximum number of undecided requests. A SYN beyond them is dropped and counted: the peer tries again.
+    /// Maximum number of undecided requests. A SYN beyond them is dropped and counted: the peer tries again. A stack with
+    /// [`LateRequests`] answers it with a cookie.
     pub undecided_max: u32,
     /// How long a request may stay undecided; then it is forgotten, as if it had been ignored. A change concerns later requests, and
     /// requests expire in the order of their arrival.
@@ -36,6 +39,16 @@ impl Default for RequestConfig {
     fn default() -> Self {
         Self { destinations: Destinations::Any, undecided_max: 1_024, patience: Duration::from_secs(60) }
     }
+}
+
+/// How SYNs beyond [`RequestConfig::undecided_max`] are answered.
+#[derive(Clone, Debug)]
+pub struct LateRequests {
+    /// The configuration of their connections until the decision.
+    pub cfg: ValidConfig,
+    /// Maximum number of undecided requests whose handshake is over, beside those that were not answered. Beyond them SYNs are dropped,
+    /// and so are ACKs that bring a cookie back.
+    pub undecided_max: u32,
 }
 
 /// Identifies a request of one stack; never reused.
@@ -69,9 +82,11 @@ impl core::error::Error for RequestError {}
 pub struct RequestCounters {
     /// Requests that were kept for a decision.
     pub offered: u64,
+    /// Requests among them whose handshake was over: their SYNs were answered with a cookie.
+    pub late: u64,
     /// SYNs that repeated an undecided request.
     pub repeated: u64,
-    /// SYNs dropped because too many requests were undecided.
+    /// SYNs, and ACKs that brought a cookie back, dropped because too many requests were undecided.
     pub over_limit: u64,
     /// SYNs dropped because the memory budget was exhausted.
     pub no_memory: u64,
@@ -89,6 +104,8 @@ pub(super) struct Held {
     pub until: Instant,
     /// The connection whose TIME-WAIT it ended.
     pub last: Option<Predecessor>,
+    /// The connection that it is already.
+    pub conn: Option<Conn>,
 }
 
 impl Held {
@@ -103,7 +120,12 @@ impl Held {
 #[derive(Debug)]
 pub(super) struct Requests {
     pub cfg: Option<RequestConfig>,
+    pub late: Option<LateRequests>,
+    /// When a SYN was last answered with a cookie.
+    pub cookie_at: Option<Instant>,
     pub counters: RequestCounters,
+    /// Requests whose handshake is over.
+    late_len: usize,
     /// By number, so that the oldest comes first.
     held: BTreeMap<u64, Held>,
     by_tuple: BTreeMap<Key, u64>,
@@ -119,6 +141,9 @@ impl Default for Requests {
     fn default() -> Self {
         Self {
             cfg: None,
+            late: None,
+            cookie_at: None,
+            late_len: 0,
             counters: RequestCounters::default(),
             held: BTreeMap::new(),
             by_tuple: BTreeMap::new(),
@@ -145,6 +170,11 @@ impl Requests {
     /// Returns the number of undecided requests.
     pub fn len(&self) -> usize {
         self.held.len()
+    }
+
+    /// Returns the number of undecided requests whose handshake is over.
+    pub fn late_len(&self) -> usize {
+        self.late_len
     }
 
     /// Returns what is kept of a request.
@@ -182,15 +212,31 @@ impl Requests {
     /// Keeps a SYN.
     pub fn hold(&mut self, held: Held) {
         self.counters.offered += 1;
+        if held.conn.is_some() {
+            self.counters.late += 1;
+            self.late_len += 1;
+        }
         self.by_tuple.insert(Key::from(&held.tuple), self.next);
         self.held.insert(self.next, held);
         self.next += 1;
         self.schedule();
     }
 
+    /// Notes that an undecided request with these addresses and ports has become this connection. Returns whether there is one.
+    pub fn connect(&mut self, tuple: &FourTuple, conn: Conn) -> bool {
+        let number = self.by_tuple.get(&Key::from(tuple));
+        let Some(held) = number.and_then(|number| self.held.get_mut(number)) else { return false };
+        if held.conn.replace(conn).is_none() {
+            self.counters.late += 1;
+            self.late_len += 1;
+        }
+        true
+    }
+
     /// Forgets a request and returns what was kept of it.
     pub fn take(&mut self, request: Request) -> Option<Held> {
         let held = self.held.remove(&request.0)?;
+        self.late_len -= usize::from(held.conn.is_some());
         self.by_tuple.remove(&Key::from(&held.tuple));
         self.schedule();
         Some(held)

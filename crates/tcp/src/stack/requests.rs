@@ -3,7 +3,8 @@
 //!
 //! A SYN that no listener answers becomes a request. The stack keeps what the SYN says, absorbs its repetitions, and sends nothing.
 //! What strangers can cause is bounded: the number of undecided requests, their time, and their memory, which counts against the
-//! stack's budget. No cookie ever answers such a SYN: a cookie is a promise to accept.
+//! stack's budget. A cookie answers such a SYN only if the application allows it ([`super::late_requests`]): it ends the handshake
+//! before the decision.
 
 use super::api::is_unicast;
 use super::budget::REQUEST_BYTES;
@@ -52,7 +53,7 @@ impl Stack {
     }
 
     /// Accepts a request: its SYN-ACK leaves with the next turn, and `Connected` or `Closed` follows. The connection is the
-    /// application's at once.
+    /// application's at once. One whose handshake is over takes on from `cfg` what an open connection can.
     ///
     /// # Errors
     /// [`RequestError`]; only after `NoMemory` does the request still wait.
@@ -62,7 +63,11 @@ impl Stack {
         request: Request,
         cfg: &ValidConfig,
     ) -> Result<Conn, RequestError> {
-        let tuple = self.requests.get(request).ok_or(RequestError::Gone)?.tuple;
+        let held = self.requests.get(request).ok_or(RequestError::Gone)?;
+        if let Some(conn) = held.conn {
+            return self.accept_late(cx, request, conn, cfg);
+        }
+        let tuple = held.tuple;
         let is_taken = self.slots.find(&tuple).is_some();
         if !is_taken && !self.has_memory_for_connection(cx.now, cx.obs) {
             return Err(RequestError::NoMemory);
@@ -78,25 +83,36 @@ impl Stack {
     }
 
     /// Answers a request with a reset, as a closed port does and as far as the guards allow; nothing happens if it is gone.
-    pub fn refuse_request(&mut self, request: Request, now: Instant) {
-        let Some(held) = self.forget_request(request) else { return };
-        self.refuse(now, &held.ip(), &held.syn, 0);
+    pub fn refuse_request<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, request: Request) {
+        let Some(held) = self.dismiss_request(cx, request) else { return };
+        self.refuse(cx.now, &held.ip(), &held.syn, 0);
     }
 
     /// Reports to a request's sender that its destination cannot be reached, in the name of the destination and as far as the guards
-    /// allow; nothing happens if it is gone. Where the IP version has no such report, the host is unreachable.
-    pub fn report_unreachable(&mut self, request: Request, why: Unreachable, now: Instant) {
-        let Some(held) = self.forget_request(request).filter(|_| self.may_reset(now)) else { return };
+    /// allow; nothing happens if it is gone. Where the IP version has no such report, the host is unreachable. A connection does not
+    /// end by such a report: after the handshake it is a reset.
+    pub fn report_unreachable<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, request: Request, why: Unreachable) {
+        let Some(held) = self.dismiss_request(cx, request).filter(|_| self.may_reset(cx.now)) else { return };
         let ip = held.ip();
         self.reply(Reply::Unreachable(why.or_host(ip.dst.is_ipv4()), ip, held.syn));
     }
 
-    /// Forgets a request without an answer; nothing happens if it is gone. The peer's next SYN is a new request.
-    pub fn ignore_request(&mut self, request: Request) {
-        self.forget_request(request);
+    /// Forgets a request without an answer; nothing happens if it is gone. The peer's next SYN is a new request. After the handshake
+    /// it is a reset: the peer asks no more.
+    pub fn ignore_request<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, request: Request) {
+        self.dismiss_request(cx, request);
     }
 
-    fn forget_request(&mut self, request: Request) -> Option<Held> {
+    /// Forgets a request that is not accepted. Returns what there is to answer, or resets the connection that it is already.
+    fn dismiss_request<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, request: Request) -> Option<Held> {
+        let held = self.forget_request(request)?;
+        let Some(conn) = held.conn else { return Some(held) };
+        self.abort(cx, conn);
+        self.release(cx, conn);
+        None
+    }
+
+    pub(super) fn forget_request(&mut self, request: Request) -> Option<Held> {
         let held = self.requests.take(request)?;
         self.budget.charge(REQUEST_BYTES, 0, self.slots.len());
         Some(held)
@@ -129,8 +145,10 @@ impl Stack {
         segment: &Segment<'_>,
         obs: &mut O,
     ) {
-        if self.requests.len() >= cfg.undecided_max as usize {
-            self.requests.counters.over_limit += 1;
+        if !self.has_place_for_request(cfg) {
+            if !self.answer_late(tuple, at, segment, obs) {
+                self.requests.counters.over_limit += 1;
+            }
             return;
         }
         if !self.has_memory_for_request(at, obs) {
@@ -139,7 +157,12 @@ impl Stack {
         }
         self.budget.charge(0, REQUEST_BYTES, self.slots.len());
         let (syn, ecn) = (segment.repr, segment.ecn);
-        self.requests.hold(Held { syn, tuple: *tuple, ecn, until: at + cfg.patience, last });
+        self.requests.hold(Held { syn, tuple: *tuple, ecn, until: at + cfg.patience, last, conn: None });
+    }
+
+    /// Returns whether one more request may wait that was not answered.
+    fn has_place_for_request(&self, cfg: RequestConfig) -> bool {
+        self.requests.len() - self.requests.late_len() < cfg.undecided_max as usize
     }
 
     /// Handles a SYN for a connection in TIME-WAIT that no listener answers: returns whether it became a request.
@@ -153,9 +176,7 @@ impl Stack {
         obs: &mut O,
     ) -> bool {
         let plain = !segment.repr.flags.contains(Flags::FIN);
-        let Some(cfg) = self.requests.cfg.filter(|cfg| plain && self.undecided() < cfg.undecided_max as usize) else {
-            return false;
-        };
+        let Some(cfg) = self.requests.cfg.filter(|cfg| plain && self.has_place_for_request(*cfg)) else { return false };
         let yields = |old: &Endpoint| old.yields_to(&segment.repr, options::wants_timestamps(old.config(), Some(true)));
         let Some(last) = self.end_time_wait(index, at, obs, yields) else { return false };
         self.hold_request(cfg, Some(last), tuple, at, segment, obs);
@@ -164,18 +185,18 @@ impl Stack {
 
     /// Forgets requests that the application did not decide in time.
     #[inline]
-    pub(super) fn expire_requests(&mut self, now: Instant) {
-        if self.requests.expiry() <= now {
-            self.forget_expired(now);
+    pub(super) fn expire_requests<O: Observer>(&mut self, cx: &mut StackCx<'_, O>) {
+        if self.requests.expiry() <= cx.now {
+            self.forget_expired(cx);
         }
     }
 
     #[cold]
-    fn forget_expired(&mut self, now: Instant) {
-        while self.requests.expiry() <= now
+    fn forget_expired<O: Observer>(&mut self, cx: &mut StackCx<'_, O>) {
+        while self.requests.expiry() <= cx.now
             && let Some(oldest) = self.requests.oldest()
         {
-            self.forget_request(oldest);
+            self.ignore_request(cx, oldest);
             self.requests.counters.expired += 1;
         }
     }

@@ -40,6 +40,8 @@ pub(super) enum Admission {
     Embryonic(ListenOn),
     /// The listener's: established, and not accepted yet.
     Waiting(ListenOn),
+    /// A request's: established, and not decided yet.
+    Undecided,
 }
 
 /// An endpoint with the stack's state for it.

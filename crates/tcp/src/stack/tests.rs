@@ -4,6 +4,7 @@ mod bench;
 mod bounds;
 mod cookies;
 mod handshake;
+mod late_requests;
 mod listener;
 mod requests;
 mod restart;

@@ -1,7 +1,9 @@
 //! Requests: a stack that stands for every destination, and the application decides.
 
 use crate::two::{Two, millis, server};
-use longhaul_tokio::{CloseReason, Duration, Incoming, Instant, Net, TcpRequest, Unreachable, close_reason};
+use longhaul_tokio::{
+    CloseReason, Duration, Incoming, Instant, Net, RequestConfig, TcpRequest, Unreachable, close_reason,
+};
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -118,6 +120,51 @@ fn a_proxy_connects_in_the_name_of_others() {
     });
     assert_eq!(reached.unwrap(), (from, to));
     two.world.settle();
+}
+
+/// The first two requests stay undecided; the others come connected, with what their peers have written.
+#[test]
+fn beyond_the_limit_the_decision_comes_after_the_handshake_where_that_is_allowed() {
+    let requests = RequestConfig { undecided_max: 2, ..RequestConfig::default() };
+    let mut two =
+        Two::built(millis(40), |builder| builder, |builder| builder.addresses([]).requests(requests).late_requests(8));
+    let (client, net) = (two.client.clone(), two.server.clone());
+    two.world.spawn(async move {
+        let early = [next(&net).await, next(&net).await];
+        assert!(early.iter().all(|request| !request.is_late()));
+        for _ in 0..2 {
+            let request = next(&net).await;
+            assert!(request.is_late());
+            let mut stream = request.accept().unwrap();
+            let mut text = [0; 5];
+            stream.read_exact(&mut text).await.unwrap();
+            stream.write_all(&text).await.unwrap();
+        }
+        let refused = next(&net).await;
+        assert!(refused.is_late());
+        refused.refuse();
+        let [one, other] = early;
+        one.refuse();
+        other.refuse();
+        assert_eq!((net.stats().requests.late, net.stats().undecided), (3, 0));
+    });
+    let outcome = two.world.run(async move {
+        let early = [1, 2].map(|port| client.connect(server(port)));
+        let late = async {
+            for port in [3, 4] {
+                let mut stream = client.connect(server(port)).await.unwrap();
+                let mut text = [0; 5];
+                stream.write_all(b"hello").await.unwrap();
+                stream.read_exact(&mut text).await.unwrap();
+                assert_eq!(&text, b"hello");
+            }
+            let mut connected = client.connect(server(5)).await.unwrap();
+            connected.read_u8().await.unwrap_err().kind()
+        };
+        let (early, late) = futures_util::future::join(futures_util::future::join_all(early), late).await;
+        (early.into_iter().map(|refused| refused.unwrap_err().kind()).collect::<Vec<_>>(), late)
+    });
+    assert_eq!(outcome.unwrap(), (vec![ErrorKind::ConnectionRefused; 2], ErrorKind::ConnectionReset));
 }
 
 #[test]

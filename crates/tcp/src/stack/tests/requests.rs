@@ -92,14 +92,14 @@ fn repeated_syns_are_absorbed_and_a_restarted_peer_takes_its_own_place() {
 fn a_refused_request_gets_a_reset_and_an_ignored_one_silence() {
     let mut bench = asking();
     let refused = ask(&mut bench, PEER_PORT);
-    bench.cx(|stack, cx| stack.refuse_request(refused, cx.now));
+    bench.cx(|stack, cx| stack.refuse_request(cx, refused));
     let sent = core::mem::take(&mut bench.sent);
     assert_eq!(
         sent.iter().map(|out| (out.flags, out.seq, out.ack)).collect::<Vec<_>>(),
         [(Flags::RST, SeqNum(0), Some(IRS + 1))]
     );
     let ignored = ask(&mut bench, PEER_PORT);
-    bench.cx(|stack, _| stack.ignore_request(ignored));
+    bench.cx(|stack, cx| stack.ignore_request(cx, ignored));
     assert_eq!((bench.sent.len(), bench.stack.undecided(), bench.stack.connections()), (0, 0, 0));
     let again = ask(&mut bench, PEER_PORT);
     assert_ne!(again, ignored, "the peer's next SYN asks again");
@@ -135,7 +135,7 @@ fn syns_beyond_the_limit_are_dropped_until_a_decision_makes_room() {
     ask(&mut bench, 2);
     assert_eq!(bench.deliver(Bench::syn(3), 0), [], "no cookie promises what is not decided");
     assert_eq!((bench.stack.poll_request(), bench.stack.request_counters().over_limit), (None, 1));
-    bench.stack.ignore_request(first);
+    bench.cx(|stack, cx| stack.ignore_request(cx, first));
     ask(&mut bench, 3);
 }
 
@@ -153,7 +153,7 @@ fn undecided_requests_count_against_the_budget() {
     assert_eq!(bench.stack.undecided(), 4_096, "it still waits");
     for _ in 0..8 {
         let (other, _) = bench.stack.poll_request().expect("a request");
-        bench.stack.ignore_request(other);
+        bench.cx(|stack, cx| stack.ignore_request(cx, other));
     }
     assert!(accept(&mut bench, request, quick()).0.is_ok(), "eight requests are as large as a connection");
     bench.pass(PATIENCE);
@@ -293,7 +293,7 @@ fn unreachable(peer: IpAddr, us: IpAddr, why: Unreachable) -> Unreachable {
     (bench.peer, bench.us) = (peer, us);
     bench.deliver(Bench::syn(PEER_PORT), 0);
     let (request, _) = bench.stack.poll_request().expect("a request");
-    bench.stack.report_unreachable(request, why, bench.now);
+    bench.stack.report_unreachable(&mut StackCx::new(bench.now, &mut Off), request, why);
     let mut offered = Vec::new();
     for answer in [Sent::Full, Sent::Accepted] {
         let mut tx = |frame: TxFrame<'_>| {
@@ -320,7 +320,9 @@ fn the_guards_bound_reports_like_resets() {
     let mut bench =
         asking_with(RequestConfig::default(), GuardConfig { resets_per_second: 2, ..GuardConfig::default() });
     let requests = [1, 2, 3, 4, 5].map(|port| ask(&mut bench, port));
-    requests.into_iter().for_each(|request| bench.stack.report_unreachable(request, Unreachable::Host, bench.now));
+    for request in requests {
+        bench.stack.report_unreachable(&mut StackCx::new(bench.now, &mut Off), request, Unreachable::Host);
+    }
     let usage = bench.stack.guarded_usage();
     assert_eq!((usage.replies, bench.stack.guard_counters().resets_withheld, bench.stack.undecided()), (2, 3, 0));
 }
@@ -388,10 +390,10 @@ proptest! {
                             waited.then(|| taken.insert(port));
                         }
                         Step::Refuse(_) => {
-                            bench.cx(|stack, cx| stack.refuse_request(request, cx.now));
+                            bench.cx(|stack, cx| stack.refuse_request(cx, request));
                             prop_assert_eq!(std::mem::take(&mut bench.sent).len(), usize::from(waited));
                         }
-                        _ => bench.stack.ignore_request(request),
+                        _ => bench.cx(|stack, cx| stack.ignore_request(cx, request)),
                     }
                 }
             }
