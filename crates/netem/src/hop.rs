@@ -152,6 +152,17 @@ impl HopKind {
     }
 }
 
+/// A moment at which a flow had more bytes in a bottleneck than ever before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peak {
+    /// When.
+    pub at: Instant,
+    /// Bytes of its IP packets inside, the one in service counted whole.
+    pub bytes: u64,
+    /// Packets of the flow inside.
+    pub packets: u32,
+}
+
 /// One stage of a one-way path.
 ///
 /// The path calls `offer` and `poll` in order of time. A hop keeps state but no clock and no randomness: both come in with the
@@ -186,6 +197,10 @@ pub trait Hop<P: Packet>: Debug + Send {
     /// Returns the number of packets that left with a congestion-experienced mark set here.
     fn marks(&self) -> u64 {
         0
+    }
+    /// Returns each moment at which a flow had more bytes inside than before, in order, if the hop keeps account of flows.
+    fn peaks(&self, _flow: usize) -> &[Peak] {
+        &[]
     }
     /// Hands the waiting packets' exit times and bytes, oldest first, to a hop that replaces this one. The packets themselves
     /// leave as before.

@@ -9,7 +9,8 @@
 //! Time must not decrease between calls. Hops are offered times ahead of the caller's clock; each sees its own arrivals in order,
 //! and may rely on nothing more.
 
-use crate::hop::{DropCause, Hop, HopKind, Left, Moved, Offer, Packet};
+use crate::hop::{DropCause, Hop, HopKind, Left, Moved, Offer, Packet, Peak};
+use crate::meter::Metered;
 use crate::queue::timed::TimedQueue;
 use base::{Instant, Rng};
 
@@ -101,6 +102,19 @@ impl Drops {
             DropCause::Policed => self.policed += 1,
             DropCause::Thinned => self.thinned += 1,
         }
+    }
+}
+
+impl<P: Packet + 'static> Path<P> {
+    /// Keeps account of how much of each flow the bottleneck holds ([`Self::peaks`]); `flow_of` tells the flows apart. Call it before
+    /// anything is offered.
+    pub fn meter(&mut self, flow_of: fn(&P) -> usize) {
+        let stages = core::mem::take(&mut self.stages).into_iter();
+        let metered = stages.map(|stage| match stage.kind {
+            HopKind::Rate => Stage { hop: Box::new(Metered::new(stage.hop, flow_of)), ..stage },
+            _ => stage,
+        });
+        self.stages = metered.collect();
     }
 }
 
@@ -197,6 +211,11 @@ impl<P: Packet> Path<P> {
     /// Returns the bytes queued in the hops at `now`, packets in service counted whole; propagating packets are not queued.
     pub fn backlog(&self, now: Instant) -> u64 {
         self.stages.iter().map(|stage| stage.hop.backlog(now)).sum()
+    }
+
+    /// Returns each moment at which a flow had more bytes in the bottleneck than before, in order; none unless it is metered.
+    pub fn peaks(&self, flow: usize) -> &[Peak] {
+        self.stages.iter().map(|stage| stage.hop.peaks(flow)).find(|peaks| !peaks.is_empty()).unwrap_or_default()
     }
 
     /// What went through so far.

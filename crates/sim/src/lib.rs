@@ -38,8 +38,8 @@ pub use packet::{PacketPool, Parcel, SimPacket, StoredPayload};
 pub use pause::Pause;
 pub use queue::EventQueue;
 pub use scenario::{
-    AppPace, AuditSchedule, BurstLimit, Carriage, DatagramSpec, Direction, FlowSpec, IpVersion, REQUEST, Scenario,
-    Sends, Until, Workload,
+    AppPace, AuditSchedule, BurstLimit, Carriage, DatagramSpec, Direction, FlowSpec, IpVersion, QueueWatch, REQUEST,
+    Scenario, Sends, Until, Workload,
 };
 pub use stall_limit::stall_limit;
 pub use topology::server_port;

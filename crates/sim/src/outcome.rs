@@ -4,7 +4,7 @@ use crate::budget::Resource;
 use crate::watch::Delays;
 use base::{Duration, Instant};
 use core::fmt;
-use netem::PathStats;
+use netem::{PathStats, Peak};
 use tcp::{CloseReason, TcpInfo};
 use trace::ConnId;
 
@@ -51,6 +51,9 @@ pub struct FlowOutcome {
     pub pieces: Vec<Piece>,
     /// Its packets that the paths dropped, in either direction.
     pub dropped: u64,
+    /// Each moment at which the bottleneck held more of its data than before, if that is watched
+    /// ([`QueueWatch`](crate::QueueWatch)); what other flows have there is not counted.
+    pub queue: Vec<Peak>,
     /// The sending end.
     pub sender: EndOutcome,
     /// The receiving end.

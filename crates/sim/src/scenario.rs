@@ -33,6 +33,8 @@ pub struct Scenario {
     pub burst_limit: Option<BurstLimit>,
     /// What is watched over time, beside the totals.
     pub watch: Option<Watch>,
+    /// Whether the queue of each flow at the bottleneck is watched ([`FlowOutcome::queue`](crate::FlowOutcome::queue)).
+    pub queues: QueueWatch,
     /// When the run is over.
     pub until: Until,
     /// Version of the addresses.
@@ -64,6 +66,7 @@ impl Scenario {
             stall_after: STALL_AFTER,
             burst_limit: None,
             watch: None,
+            queues: QueueWatch::Off,
             until: Until::Closed,
             ip: IpVersion::V4,
             client_device: Device::PLAIN,
@@ -233,6 +236,15 @@ pub struct BurstLimit {
     pub avoidance_percent: u32,
     /// Depth of the bucket, full segments.
     pub segments: u32,
+}
+
+/// Whether the queues of flows are watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueWatch {
+    /// They are not.
+    Off,
+    /// In both directions.
+    On,
 }
 
 /// When a run is over.

@@ -3,12 +3,12 @@
 //! Every random stream is forked from the seed by a separate label (`link/a→b/loss`, `node/a/stack`), so that additions to a
 //! scenario do not shift what others draw, and two scenarios that differ only in their endpoints meet the same random conditions.
 
-use crate::access::Access;
+use crate::access::{Access, flow_of};
 use crate::device::Merging;
 use crate::node::Node;
 use crate::packet::Parcel;
 use crate::pause::Pauses;
-use crate::scenario::{Carriage, Direction, FlowSpec, IpVersion, Scenario, Workload};
+use crate::scenario::{Carriage, Direction, FlowSpec, IpVersion, QueueWatch, Scenario, Workload};
 use crate::watch::{Delays, Watch};
 use crate::workload::{App, Receiver, Requester, Responder, Sender, Sink, Source};
 use base::{Duration, Instant, Rng};
@@ -159,7 +159,7 @@ impl Topology {
         let own_of_datagrams = || scenario.datagrams.iter().map(|flow| flow.own_rtt);
         let own = || scenario.flows.iter().map(|flow| flow.own_rtt).chain(own_of_datagrams());
         let link = |spec: &PathSpec, label, [from, to]: [usize; 2]| Link {
-            path: spec.build(&rng.fork(label)),
+            path: path(spec, &rng.fork(label), scenario.queues),
             from,
             to,
             hold: devices[to].merging.hold(),
@@ -230,6 +230,14 @@ impl Topology {
             (None, _) => false,
         }
     }
+}
+
+fn path(spec: &PathSpec, rng: &Rng, queues: QueueWatch) -> Path<Parcel> {
+    let mut path = spec.build(rng);
+    if queues == QueueWatch::On {
+        path.meter(|packet| flow_of(packet, FIRST_PORT));
+    }
+    path
 }
 
 /// The two applications of a flow, of which one listens at `remote`: where its data comes from, and what reads it.

@@ -368,6 +368,13 @@ fn flow_outcome(topology: &Topology, flow: usize, now: Instant, dropped: u64) ->
         bytes_read: receiver.reading().bytes(),
         bins: receiver.reading().bins().to_vec(),
         dropped,
+        queue: topology
+            .links
+            .iter()
+            .filter(|link| link.from == ends.sender.0)
+            .flat_map(|link| link.path.peaks(flow))
+            .copied()
+            .collect(),
         sender: outcome(sender.end(), ends.sender.0),
         receiver: outcome(receiver.end(), ends.receiver.0),
     }

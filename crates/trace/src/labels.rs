@@ -362,6 +362,16 @@ labels! {
     }
 }
 
+impl Phase {
+    /// Returns whether it is one of slow start: the window grows with every acknowledgement, to find the path's rate.
+    pub const fn is_slow_start(self) -> bool {
+        match self {
+            Self::SlowStart | Self::Css | Self::Lss => true,
+            Self::Reno | Self::Cubic => false,
+        }
+    }
+}
+
 impl From<Detector> for EpisodeCause {
     fn from(detector: Detector) -> Self {
         match detector {

@@ -5,7 +5,7 @@
 //! seeds.
 
 use crate::spec::{
-    App, Arrivals, Back, BufferSize, Bursts, Company, Flow, Gaps, Group, Harm, Life, LinkModel, LinkValue,
+    App, Arrivals, Back, BufferSize, Bursts, Company, Figure, Flow, Gaps, Group, Life, LinkModel, LinkValue,
     ManagedQueue, Orders, Point, Policer, Queues, RateTrace, Reorder, ReorderMode, Value, What, Whereabouts, Window,
 };
 use crate::spec::{BackQueue, Hosts, PauseSpec};
@@ -14,10 +14,25 @@ use netem::{QueueSpec, Signal};
 use sim::{Direction, Sizes};
 use trace::Digest;
 
-/// The network and the flow of a cell, key by key.
+/// The network and the flow of a cell, key by key. What is measured of a run changes no seed.
 pub(crate) fn network(point: &Point) -> String {
-    let Point { rate, trace, rtt, buffer, queue, jitter, loss, drops, reorder, queues, hosts, life, flow, company } =
-        point;
+    let Point {
+        rate,
+        trace,
+        rtt,
+        buffer,
+        queue,
+        jitter,
+        loss,
+        drops,
+        reorder,
+        queues,
+        hosts,
+        life,
+        flow,
+        company,
+        startup: _,
+    } = point;
     let mut text = format!(
         "path.rate={} path.rtt={} path.buffer={} path.jitter={} path.loss={}",
         bits(*rate),
@@ -160,8 +175,8 @@ fn several(company: &Company) -> String {
         Orders::Both => "both",
     };
     let harm = match harm {
-        Harm::Unknown => "",
-        Harm::Measured => " flow.harm=measured",
+        Figure::Unknown => "",
+        Figure::Measured => " flow.harm=measured",
     };
     format!("{} flow.window={}..{} flow.orders={orders}{harm}", groups.collect::<String>(), span(*from), span(*until))
 }

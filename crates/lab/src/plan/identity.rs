@@ -8,7 +8,7 @@
 //! settings are shown.
 
 use crate::plan::encoding::network;
-use crate::spec::{Ends, Point, Refusal};
+use crate::spec::{Ends, Figure, Point, Refusal};
 use base::Rng;
 
 /// Identifies one run of a plan: `CELL/ARM/ITERATION`, cells and iterations counted from one.
@@ -60,6 +60,9 @@ pub(crate) fn seed(experiment: u64, point: &Point, ordinal: u32, iteration: u32)
 /// Returns the digest of everything that determines a run except its seed and the program.
 pub(crate) fn digest(point: &Point, twin: Option<&Point>, ends: &Ends) -> String {
     let mut text = network(point);
+    if point.startup == Figure::Measured {
+        text.push_str(" flow.startup=measured");
+    }
     for (key, value) in ends.lines() {
         text.push_str(&format!("\n{key}={value}"));
     }

@@ -7,11 +7,12 @@ use base::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use sim::{DatagramOutcome, Delays, FlowOutcome, Piece};
 
+/// Declares numbers of a run that may be absent, and their mean.
 macro_rules! results {
-    ($($name:ident $said:literal;)*) => {
-        /// What applications noticed; each is `None` where nothing of its kind took part.
+    ($(#[doc = $what:literal])* $result:ident $($name:ident $said:literal;)*) => {
+        $(#[doc = $what])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-        pub struct ApplicationResult {
+        pub struct $result {
             $(
                 #[doc = $said]
                 #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -19,7 +20,7 @@ macro_rules! results {
             )*
         }
 
-        impl ApplicationResult {
+        impl $result {
             /// The mean of two runs, rounded down. What one of them lacks, the mean lacks.
             pub(crate) fn mean_with(&self, other: &Self) -> Self {
                 let both = |one: Option<u64>, other: Option<u64>| Some(u64::midpoint(one?, other?));
@@ -28,7 +29,11 @@ macro_rules! results {
         }
     };
 }
+pub(crate) use results;
+
 results! {
+    /// What applications noticed; each is `None` where nothing of its kind took part.
+    ApplicationResult
     pieces "Transfers that began in the window and ended.";
     pieces_open "Transfers that began in it and did not end within the run.";
     completion_p50_us "Time that transfers took, microseconds: half of them no longer.";
@@ -169,6 +174,7 @@ mod tests {
             bins: Vec::new(),
             pieces: pieces.iter().map(piece).collect(),
             dropped: 0,
+            queue: Vec::new(),
             sender: EndOutcome::default(),
             receiver: EndOutcome::default(),
         }

@@ -7,24 +7,26 @@ use crate::run::flows::{Flows, Order, flows};
 use crate::run::lone::with_own_time;
 use crate::run::measured::Measured;
 use crate::run::shares::{Beside, shares};
-use crate::spec::{Group, Harm, Orders, Point};
+use crate::run::startup;
+use crate::spec::{Figure, Group, Orders, Point};
 use sim::{Direction, Outcome};
 use trace::Observer;
 
-/// The results as metrics (`spec/metrics.rs`); `None` for a run of one flow.
+/// Results as metrics (`spec/metrics.rs`): of company, which is `None` for a run of one flow, or of the start, `None` unless it is asked
+/// for.
 macro_rules! metrics {
-    ($($name:ident = $($field:ident).+ / $unit:literal;)*) => {
+    ($of:ident: $($name:ident = $($field:ident).+ / $unit:literal;)*) => {
         impl Measured {
             $(
                 pub(crate) fn $name(&self, _: &Point) -> Option<f64> {
-                    let value: Option<u64> = self.company?.$($field).+.into();
+                    let value: Option<u64> = self.$of?.$($field).+.into();
                     value.map(|value| value as f64 / $unit)
                 }
             )*
         }
     };
 }
-metrics! {
+metrics! { company:
     share_pct = share_ppm / 1e4;
     early_share_pct = early_share_ppm / 1e4;
     jain = jain_ppm / 1e6;
@@ -47,6 +49,14 @@ metrics! {
     ping_p50_ms = applications.ping_p50_us / 1e3;
     ping_p95_ms = applications.ping_p95_us / 1e3;
     ping_p99_ms = applications.ping_p99_us / 1e3;
+}
+metrics! { startup:
+    startup_ms = until_ns / 1e6;
+    full_rate_ms = full_rate_ns / 1e6;
+    startup_queue_bytes = queue_bytes / 1.0;
+    startup_queue_packets = queue_packets / 1.0;
+    startup_lost_bytes = lost_bytes / 1.0;
+    burst_bytes = burst_bytes / 1.0;
 }
 
 /// What the company of others takes of a figure, of what it is alone (Ware et al., HotNets 2019): a share, below zero where company
@@ -117,7 +127,7 @@ pub(crate) fn simulate<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<
 fn once<O: Observer>(spec: &RunSpec, order: Order, observer: &mut O) -> Result<Measured, RunFailure> {
     let found = made(spec, flows(spec, order)?, observer)?;
     let (company, is_arm) = (&spec.point.company, |group: usize| spec.point.company.groups[group].is_arm());
-    if company.harm == Harm::Unknown || company.groups.iter().all(Group::is_arm) {
+    if company.harm == Figure::Unknown || company.groups.iter().all(Group::is_arm) {
         return Ok(found);
     }
     let arm_alone = made(spec, flows(spec, order)?.without(|group| !is_arm(group)), &mut trace::Off)?;
@@ -128,17 +138,17 @@ fn once<O: Observer>(spec: &RunSpec, order: Order, observer: &mut O) -> Result<M
     Ok(Measured { packets: found.packets + arm_alone.packets, company: Some(company), ..found })
 }
 
-fn run<O: Observer>(flows: &Flows, observer: &mut O) -> Result<Outcome, RunFailure> {
-    sim::run(&flows.scenario, observer).map_err(|failure| RunFailure(failure.to_string()))
-}
-
 fn made<O: Observer>(spec: &RunSpec, flows: Flows, observer: &mut O) -> Result<Measured, RunFailure> {
-    measured(spec, &flows, &run(&flows, observer)?)
+    let groups = &spec.point.company.groups;
+    let of_arm = |flow: usize| flows.group_of.get(flow).is_some_and(|group| groups[*group].is_arm());
+    let made = startup::run((&flows.scenario, &spec.point), of_arm, observer);
+    let (outcome, startup) = made.map_err(|failure| RunFailure(failure.to_string()))?;
+    Ok(Measured { startup, ..measured(spec, &flows, &outcome)? })
 }
 
 /// What the flows of others than the arm read in the window.
 fn bytes_of_others(spec: &RunSpec, flows: Flows) -> Result<u64, RunFailure> {
-    let outcome = run(&flows, &mut trace::Off)?;
+    let outcome = sim::run(&flows.scenario, &mut trace::Off).map_err(|failure| RunFailure(failure.to_string()))?;
     let beside = beside(spec, &flows, &outcome);
     Ok(shares(&spec.point, spec.seed, &beside, &outcome).1.applications.others_bytes.unwrap_or(0))
 }

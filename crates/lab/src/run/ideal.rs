@@ -6,7 +6,7 @@ use base::Duration;
 use netem::Capacity;
 
 /// Bytes of payload and of IP packet in which the ideal transfer is counted.
-const IDEAL_PAYLOAD: u64 = 1_460;
+pub(crate) const IDEAL_PAYLOAD: u64 = 1_460;
 pub(crate) const IDEAL_PACKET: u64 = 1_500;
 
 /// A round trip for the handshake, all packets back to back at the bottleneck's rate, and half a round trip. Three things take more:

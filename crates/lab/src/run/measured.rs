@@ -2,6 +2,7 @@
 
 use crate::run::ideal::ideal_time;
 use crate::run::shares::CompanyResult;
+use crate::run::startup::StartUpResult;
 use crate::spec::{Point, for_each_metric};
 use base::Duration;
 use netem::PathStats;
@@ -60,6 +61,9 @@ macro_rules! measured {
             /// Time after SACKs that report nothing new; `None` if the run was not observed for them.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub stale_sack_ns: Option<u64>,
+            /// What the starts of the arm's flows did to the path; `None` unless it was asked for.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub startup: Option<StartUpResult>,
             /// What the arm's flows got beside others; `None` for a run of one flow.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub company: Option<CompanyResult>,
@@ -158,6 +162,7 @@ impl Measured {
             aqm_drops: both(self.aqm_drops, other.aqm_drops),
             marks: both(self.marks, other.marks),
             packets: self.packets + other.packets,
+            startup: self.startup.zip(other.startup).map(|(one, other)| one.mean_with(&other)),
             company,
             punctuality: self.punctuality.zip(other.punctuality).map(|(one, other)| one.worse(other)),
             ..self.with_counters(other, u64::midpoint)

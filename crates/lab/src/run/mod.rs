@@ -21,6 +21,7 @@ mod shares;
 mod simulated;
 pub mod stale_sacks;
 pub mod stamp;
+mod startup;
 
 pub use applications::ApplicationResult;
 pub use backend::{Backend, RunFailure};
@@ -35,3 +36,4 @@ pub use plain::{PlainFlow, PlainOutcome, plain_flows, plain_results};
 pub use shares::CompanyResult;
 pub use simulated::{SimBackend, scenario, simulate};
 pub use stale_sacks::StaleSackBackend;
+pub use startup::StartUpResult;

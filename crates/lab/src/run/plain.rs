@@ -7,7 +7,7 @@ use crate::run::flows::{Order, start, work_of};
 use crate::run::lone::with_own_time;
 use crate::run::measured::Measured;
 use crate::run::shares::{Beside, CompanyResult, shares};
-use crate::spec::{Ends, Group, GroupProfile, Harm, Work};
+use crate::spec::{Ends, Figure, Group, GroupProfile, Work};
 use base::{Duration, Instant, Rng};
 use sim::{Delays, Direction, EndOutcome, FlowOutcome, Outcome, Piece};
 use tcp::CloseReason;
@@ -57,7 +57,7 @@ pub fn plain_flows(spec: &RunSpec, order: Order) -> Result<Vec<PlainFlow>, RunFa
             "use arms such as `kernel:cubic`, or leave out `--backend netns`",
         ));
     }
-    if company.harm == Harm::Measured {
+    if company.harm == Figure::Measured {
         return Err(refused("harm is measured in the simulator only", "take out `flow.harm`"));
     }
     let count: u64 = company.groups.iter().map(|group| u64::from(group.count)).sum();
@@ -166,6 +166,7 @@ fn outcome(came: PlainOutcome, flow: &PlainFlow) -> FlowOutcome {
         pieces: flow.bytes.map(|bytes| Piece { asked: started, bytes, done: done(bytes) }).into_iter().collect(),
         bins: came.bins,
         dropped: 0,
+        queue: Vec::new(),
         sender: end(),
         receiver: end(),
     }

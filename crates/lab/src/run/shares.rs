@@ -3,7 +3,7 @@
 
 use crate::run::applications::ApplicationResult;
 use crate::run::ideal::carried;
-use crate::spec::{Group, Harm, Point, Work};
+use crate::spec::{Figure, Group, Point, Work};
 use base::Duration;
 use serde::{Deserialize, Serialize};
 use sim::{FlowOutcome, Outcome};
@@ -100,7 +100,7 @@ pub(crate) fn shares(point: &Point, seed: u64, flows: &[Beside<'_>], outcome: &O
     let applications = ApplicationResult {
         wait_max_us: of_company(outcome.delays.quantile_us(100)),
         filled_s: of_company(filled(point, seed, flows, &datagrams)),
-        others_bytes: (point.company.harm == Harm::Measured).then_some(others),
+        others_bytes: (point.company.harm == Figure::Measured).then_some(others),
         ..ApplicationResult::default()
     };
     let has_lasting = !lasting.is_empty();
@@ -225,6 +225,7 @@ mod tests {
             bins: bins.to_vec(),
             pieces: Vec::new(),
             dropped: 3,
+            queue: Vec::new(),
             sender: sim::EndOutcome::default(),
             receiver: sim::EndOutcome::default(),
         }

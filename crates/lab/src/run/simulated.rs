@@ -6,6 +6,7 @@ use crate::run::company;
 use crate::run::hosts::{equip, receiver, removed};
 use crate::run::measured::Measured;
 use crate::run::network::paths;
+use crate::run::startup;
 use crate::spec::{Ends, Flow};
 use sim::{FlowSpec, Outcome, Scenario, Workload};
 use trace::Observer;
@@ -52,8 +53,9 @@ fn simulate_alone<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<Measu
 }
 
 fn simulate_one<O: Observer>(spec: &RunSpec, scenario: &Scenario, observer: &mut O) -> Result<Measured, RunFailure> {
-    let outcome = sim::run(scenario, observer).map_err(|failure| RunFailure(failure.to_string()))?;
-    Ok(measured(&outcome)?.with_path(&spec.point, spec.seed, &outcome.forward))
+    let made = startup::run((scenario, &spec.point), |_| true, observer);
+    let (outcome, startup) = made.map_err(|failure| RunFailure(failure.to_string()))?;
+    Ok(Measured { startup, ..measured(&outcome)?.with_path(&spec.point, spec.seed, &outcome.forward) })
 }
 
 /// For a run of several flows.

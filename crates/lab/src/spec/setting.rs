@@ -3,6 +3,7 @@
 use crate::spec::buffer::BufferSize;
 use crate::spec::company::Company;
 use crate::spec::drops::Drops;
+use crate::spec::figure::Figure;
 use crate::spec::flow::Flow;
 use crate::spec::host::Hosts;
 use crate::spec::life::Life;
@@ -46,6 +47,8 @@ pub struct Point {
     pub flow: Flow,
     /// The flows, if there are several; `flow` has no effect then.
     pub company: Company,
+    /// Whether the start of the arm's flows is observed.
+    pub startup: Figure,
 }
 
 /// Reordered packets, drawn by packet index after the bottleneck.
@@ -86,6 +89,7 @@ impl Default for Point {
             life: Life::default(),
             flow: Flow::Bytes(32_000_000),
             company: Company::default(),
+            startup: Figure::Unknown,
         }
     }
 }

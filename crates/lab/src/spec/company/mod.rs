@@ -13,9 +13,10 @@ mod work;
 pub use arrivals::Arrivals;
 pub(crate) use group::GROUP_KEYS;
 pub use group::{App, Group, GroupProfile};
-pub use window::{Harm, Orders, Window};
+pub use window::{Orders, Window};
 pub(crate) use work::Work;
 
+use crate::spec::figure::Figure;
 use crate::spec::refusal::Refusal;
 use base::Duration;
 use group::MOST_FLOWS;
@@ -31,14 +32,14 @@ pub struct Company {
     pub window: Window,
     /// In which orders the flows start.
     pub orders: Orders,
-    /// Whether flows are measured alone, too.
-    pub harm: Harm,
+    /// Whether a run has two twins: the arm's flows without the others, and the others without them.
+    pub harm: Figure,
 }
 
 impl Default for Company {
     fn default() -> Self {
         let window = Window { from: Duration::from_secs(60), until: Duration::from_secs(180) };
-        Self { groups: Vec::new(), window, orders: Orders::Given, harm: Harm::Unknown }
+        Self { groups: Vec::new(), window, orders: Orders::Given, harm: Figure::Unknown }
     }
 }
 

@@ -17,15 +17,6 @@ pub struct Window {
     pub until: Duration,
 }
 
-/// Whether flows are measured alone, too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Harm {
-    /// They are not.
-    Unknown,
-    /// A run has two twins: the arm's flows without the others, and the others without them.
-    Measured,
-}
-
 /// In which orders flows start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orders {
@@ -55,20 +46,6 @@ impl Window {
 impl fmt::Display for Window {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}..{}", time(self.from), time(self.until))
-    }
-}
-
-impl Harm {
-    /// Reads `none` or `measured`.
-    pub(crate) fn parse(text: &str) -> Result<Self, Refusal> {
-        match text.trim().to_ascii_lowercase().as_str() {
-            "none" => Ok(Self::Unknown),
-            "measured" => Ok(Self::Measured),
-            _ => Err(Refusal::of_value(
-                format!("`{text}` does not say whether to measure harm"),
-                "write `measured` for flows that are run alone, too, or `none`",
-            )),
-        }
     }
 }
 

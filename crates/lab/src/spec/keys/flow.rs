@@ -1,7 +1,8 @@
 //! The keys of what is transferred.
 
 use super::key::{Key, positive};
-use crate::spec::company::{Company, Harm, Orders, Window};
+use crate::spec::company::{Company, Orders, Window};
+use crate::spec::figure::Figure;
 use crate::spec::flow::Flow;
 use crate::spec::refusal::Refusal;
 use base::Duration;
@@ -42,8 +43,13 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "flow.harm",
-        set: |point, text| Harm::parse(text).map(|harm| point.company.harm = harm),
-        show: |point| (point.company.harm == Harm::Measured).then(|| "measured".to_owned()),
+        set: |point, text| Figure::parse(text).map(|harm| point.company.harm = harm),
+        show: |point| point.company.harm.word(),
+    },
+    Key {
+        name: "flow.startup",
+        set: |point, text| Figure::parse(text).map(|startup| point.startup = startup),
+        show: |point| point.startup.word(),
     },
 ];
 

@@ -115,6 +115,7 @@ mod tests {
     #[test_case("flow.seconds", "10", "10s")]
     #[test_case("flow.harm", "Measured", "measured")]
     #[test_case("flow.harm", "none", "none")]
+    #[test_case("flow.startup", "MEASURED", "measured")]
     fn a_setting_is_shown_in_canonical_form_and_reads_back(name: &str, text: &str, canonical: &str) {
         assert_eq!(set(name, text).as_deref(), Ok(canonical));
         assert_eq!(set(name, canonical).as_deref(), Ok(canonical), "it reads back");
@@ -150,6 +151,7 @@ mod tests {
     #[test_case("path.bursts", "90%/2")]
     #[test_case("flow.bytes", "0")]
     #[test_case("flow.harm", "much")]
+    #[test_case("flow.startup", "soon")]
     fn a_wrong_setting_is_refused_with_what_would_be_right(name: &str, text: &str) {
         let problem = set(name, text).unwrap_err();
         assert!(problem.contains("write ") || problem.contains("use "), "{problem}");
