@@ -154,7 +154,24 @@ fn harm_is_measured_against_flows_that_are_alone() {
     assert!((60.0..90.0).contains(&metrics.harm_pct.unwrap()), "{metrics:?}");
     assert!((10.0..40.0).contains(&metrics.harm_done_pct.unwrap()), "{metrics:?}");
     let alone = rows("fairness", &[&SHORT[..], &["flow.company=arm x2", "flow.harm=measured"]].concat(), &["linux"], 1);
-    assert_eq!(alone[0].metrics.harm_pct, None);
+    assert_eq!((alone[0].metrics.harm_pct, alone[0].metrics.harm_delay_pct), (None, None));
+}
+
+#[test]
+fn harm_in_delay_is_that_of_the_queue_and_a_fair_one_does_none_to_pings() {
+    let company = "flow.company=arm + linux pace=2Mbit + ping every=50ms";
+    let of = |queue: &str| {
+        let set = [&SHORT[..], &[company, "flow.harm=measured", "flow.orders=given", queue]].concat();
+        rows("fairness", &set, &["linux"], 1)[0].metrics.clone()
+    };
+    // A path of 25 ms with a buffer of as much: who fills it doubles the round trip of what would not have waited.
+    let shared = of("path.queue=droptail");
+    for harm in [shared.harm_done_delay_pct, shared.harm_done_ping_pct] {
+        assert!((35.0..51.0).contains(&harm.unwrap()), "{shared:?}");
+    }
+    assert!(shared.harm_delay_pct.unwrap().abs() < 10.0, "the arm fills the queue alone, too: {shared:?}");
+    let apart = of("path.queue=fq_codel");
+    assert!(apart.harm_done_ping_pct.unwrap() < 10.0 && apart.harm_done_delay_pct.unwrap() < 25.0, "{apart:?}");
 }
 
 #[test]

@@ -38,10 +38,10 @@ pub use packet::{PacketPool, Parcel, SimPacket, StoredPayload};
 pub use pause::Pause;
 pub use queue::EventQueue;
 pub use scenario::{
-    AppPace, AuditSchedule, BurstLimit, Carriage, DatagramSpec, Direction, FlowSpec, IpVersion, QueueWatch, REQUEST,
-    Scenario, Sends, Until, Workload,
+    AppPace, AuditSchedule, BurstLimit, Carriage, DatagramSpec, Direction, FlowSpec, IpVersion, REQUEST, Scenario,
+    Sends, Until, Workload,
 };
 pub use stall_limit::stall_limit;
 pub use topology::server_port;
-pub use watch::{Delays, Watch};
+pub use watch::{Delays, PerFlow, Watch};
 pub use world::run;

@@ -52,8 +52,10 @@ pub struct FlowOutcome {
     /// Its packets that the paths dropped, in either direction.
     pub dropped: u64,
     /// Each moment at which the bottleneck held more of its data than before, if that is watched
-    /// ([`QueueWatch`](crate::QueueWatch)); what other flows have there is not counted.
+    /// ([`PerFlow`](crate::PerFlow)); what other flows have there is not counted.
     pub queue: Vec<Peak>,
+    /// How long its packets on the way from the clients to the servers waited, if that is watched ([`Watch`](crate::Watch)).
+    pub waits: Delays,
     /// The sending end.
     pub sender: EndOutcome,
     /// The receiving end.

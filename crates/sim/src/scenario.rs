@@ -4,7 +4,7 @@ use crate::budget::BudgetSpec;
 use crate::device::Device;
 use crate::draw::Sizes;
 use crate::pause::Pause;
-use crate::watch::Watch;
+use crate::watch::{PerFlow, Watch};
 use base::{Duration, Rate};
 use netem::PathSpec;
 use tcp::ValidConfig;
@@ -34,7 +34,7 @@ pub struct Scenario {
     /// What is watched over time, beside the totals.
     pub watch: Option<Watch>,
     /// Whether the queue of each flow at the bottleneck is watched ([`FlowOutcome::queue`](crate::FlowOutcome::queue)).
-    pub queues: QueueWatch,
+    pub queues: PerFlow,
     /// When the run is over.
     pub until: Until,
     /// Version of the addresses.
@@ -66,7 +66,7 @@ impl Scenario {
             stall_after: STALL_AFTER,
             burst_limit: None,
             watch: None,
-            queues: QueueWatch::Off,
+            queues: PerFlow::Off,
             until: Until::Closed,
             ip: IpVersion::V4,
             client_device: Device::PLAIN,
@@ -236,15 +236,6 @@ pub struct BurstLimit {
     pub avoidance_percent: u32,
     /// Depth of the bucket, full segments.
     pub segments: u32,
-}
-
-/// Whether the queues of flows are watched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueWatch {
-    /// They are not.
-    Off,
-    /// In both directions.
-    On,
 }
 
 /// When a run is over.

@@ -8,8 +8,8 @@ use crate::device::Merging;
 use crate::node::Node;
 use crate::packet::Parcel;
 use crate::pause::Pauses;
-use crate::scenario::{Carriage, Direction, FlowSpec, IpVersion, QueueWatch, Scenario, Workload};
-use crate::watch::{Delays, Watch};
+use crate::scenario::{Carriage, Direction, FlowSpec, IpVersion, Scenario, Workload};
+use crate::watch::{Delays, PerFlow, Watch};
 use crate::workload::{App, Receiver, Requester, Responder, Sender, Sink, Source};
 use base::{Duration, Instant, Rng};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -57,6 +57,8 @@ struct Waits {
     watch: Watch,
     spec: PathSpec,
     delays: Delays,
+    /// The same of each flow, if that is watched.
+    of_flow: Vec<Delays>,
 }
 
 impl Waits {
@@ -67,7 +69,11 @@ impl Waits {
             let serialised =
                 self.spec.rate.map_or(Duration::ZERO, |rate| rate.time_for(u64::from(netem::Packet::wire_len(packet))));
             let least = self.spec.delay + serialised;
-            self.delays.add(at.since(packet.entered).saturating_sub(least));
+            let wait = at.since(packet.entered).saturating_sub(least);
+            self.delays.add(wait);
+            if !self.of_flow.is_empty() {
+                self.of_flow[flow_of(packet, FIRST_PORT)].add(wait);
+            }
         }
     }
 }
@@ -133,6 +139,11 @@ impl Link {
         self.path.in_flight() + self.access.as_ref().map_or(0, Access::in_flight)
     }
 
+    /// How long packets of a flow waited in the shared path, if that is watched.
+    pub(crate) fn delays_of(&self, flow: usize) -> Delays {
+        self.waits.as_ref().and_then(|waits| waits.of_flow.get(flow)).cloned().unwrap_or_default()
+    }
+
     /// How long packets waited in the shared path, if that is watched.
     pub(crate) fn delays(&self) -> Delays {
         self.waits.as_ref().map_or_else(Delays::default, |waits| waits.delays.clone())
@@ -174,6 +185,10 @@ impl Topology {
                     ..spec.clone()
                 },
                 delays: Delays::default(),
+                of_flow: match watch.waits {
+                    PerFlow::Off => Vec::new(),
+                    PerFlow::On => vec![Delays::default(); scenario.flows.len() + scenario.datagrams.len()],
+                },
             }),
         };
         let links = vec![
@@ -232,9 +247,9 @@ impl Topology {
     }
 }
 
-fn path(spec: &PathSpec, rng: &Rng, queues: QueueWatch) -> Path<Parcel> {
+fn path(spec: &PathSpec, rng: &Rng, queues: PerFlow) -> Path<Parcel> {
     let mut path = spec.build(rng);
-    if queues == QueueWatch::On {
+    if queues == PerFlow::On {
         path.meter(|packet| flow_of(packet, FIRST_PORT));
     }
     path

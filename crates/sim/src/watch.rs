@@ -12,6 +12,17 @@ pub struct Watch {
     pub from: Duration,
     /// … until this one.
     pub until: Duration,
+    /// Whether those of each flow are counted apart, too.
+    pub waits: PerFlow,
+}
+
+/// Whether something is watched for each flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PerFlow {
+    /// It is not.
+    Off,
+    /// It is, which takes memory for each.
+    On,
 }
 
 /// How long packets took on a path beyond its delay and their own serialisation: in queues, and by jitter where there is any. In

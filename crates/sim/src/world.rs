@@ -368,6 +368,7 @@ fn flow_outcome(topology: &Topology, flow: usize, now: Instant, dropped: u64) ->
         bytes_read: receiver.reading().bytes(),
         bins: receiver.reading().bins().to_vec(),
         dropped,
+        waits: topology.links[0].delays_of(flow),
         queue: topology
             .links
             .iter()

@@ -2,7 +2,8 @@
 
 use base::{Duration, Instant, Rate};
 use longhaul_sim::{
-    AuditSchedule, Direction, FlowOutcome, FlowSpec, Outcome, Piece, Scenario, Sizes, Until, Watch, Workload, run,
+    AuditSchedule, Direction, FlowOutcome, FlowSpec, Outcome, PerFlow, Piece, Scenario, Sizes, Until, Watch, Workload,
+    run,
 };
 use netem::{Buffer, LossSpec, PathSpec};
 use tcp::Config;
@@ -20,7 +21,7 @@ fn scenario(flows: Vec<FlowSpec>, seconds: u64) -> Scenario {
     let forward = PathSpec { rate, buffer: Buffer::Bytes(100_000), ..PathSpec::ideal(ONE_WAY) };
     let mut scenario = Scenario::new(1, forward, PathSpec::ideal(ONE_WAY));
     let [bin, from, until] = [1, 0, seconds].map(Duration::from_secs);
-    scenario.watch = Some(Watch { bin, from, until });
+    scenario.watch = Some(Watch { bin, from, until, waits: PerFlow::Off });
     (scenario.flows, scenario.until, scenario.audit) = (flows, Until::At(until), AuditSchedule::EveryStep);
     scenario
 }

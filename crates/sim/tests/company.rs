@@ -1,7 +1,9 @@
 //! Several flows on one path: in both directions, with round-trip times of their own, watched over time.
 
 use base::{Duration, Rate, Rng};
-use longhaul_sim::{AuditSchedule, Direction, FlowSpec, Outcome, Scenario, Until, Watch, Workload, run};
+use longhaul_sim::{
+    AuditSchedule, Delays, Direction, FlowSpec, Outcome, PerFlow, Scenario, Until, Watch, Workload, run,
+};
 use netem::{Buffer, FqCodel, PathSpec, QueueSpec};
 use tcp::{Config, ValidConfig};
 
@@ -31,7 +33,7 @@ fn finish(scenario: &Scenario) -> Outcome {
 /// Watches seconds.
 fn watch(from: u64, until: u64) -> Option<Watch> {
     let [bin, from, until] = [1, from, until].map(Duration::from_secs);
-    Some(Watch { bin, from, until })
+    Some(Watch { bin, from, until, waits: PerFlow::On })
 }
 
 #[test]
@@ -71,6 +73,9 @@ fn a_run_ends_at_its_time_and_what_was_read_stands_in_its_bin() {
     assert!(first.sender.closed.is_none() && !first.is_complete());
     assert_eq!((first.bins.len(), &second.bins[..2]), (5, &[0, 0][..]));
     assert!(second.bins[2] > 0);
+    let mut waits = Delays::default();
+    [first, second].iter().for_each(|flow| waits.merge(&flow.waits));
+    assert!(waits == outcome.delays && first.waits.packets() > 0 && second.waits.packets() > 0, "{waits:?}");
     for flow in [first, second] {
         assert_eq!(flow.bins.iter().sum::<u64>(), flow.bytes_read);
     }

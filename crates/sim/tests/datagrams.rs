@@ -2,8 +2,8 @@
 
 use base::{Duration, Rate, Ratio};
 use longhaul_sim::{
-    DatagramOutcome, DatagramSpec, Direction, FlowSpec, IpVersion, Outcome, Scenario, Sends, Until, Watch, Workload,
-    run,
+    DatagramOutcome, DatagramSpec, Direction, FlowSpec, IpVersion, Outcome, PerFlow, Scenario, Sends, Until, Watch,
+    Workload, run,
 };
 use netem::{Buffer, FqCodel, LossSpec, PathSpec, QueueSpec};
 use tcp::Config;
@@ -30,7 +30,7 @@ fn scenario(datagrams: Vec<DatagramSpec>) -> Scenario {
     let mut scenario = Scenario::new(1, forward, PathSpec::ideal(ONE_WAY));
     let [bin, from, until] = [1, 0, 10].map(Duration::from_secs);
     (scenario.datagrams, scenario.until) = (datagrams, Until::At(until));
-    scenario.watch = Some(Watch { bin, from, until });
+    scenario.watch = Some(Watch { bin, from, until, waits: PerFlow::Off });
     scenario
 }
 

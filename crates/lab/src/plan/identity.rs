@@ -60,8 +60,12 @@ pub(crate) fn seed(experiment: u64, point: &Point, ordinal: u32, iteration: u32)
 /// Returns the digest of everything that determines a run except its seed and the program.
 pub(crate) fn digest(point: &Point, twin: Option<&Point>, ends: &Ends) -> String {
     let mut text = network(point);
+    // A line without such figures must not stand for one that has them.
     if point.startup == Figure::Measured {
         text.push_str(" flow.startup=measured");
+    }
+    if !point.company.is_empty() && point.company.harm == Figure::Measured {
+        text.push_str(" flow.harm in delay");
     }
     for (key, value) in ends.lines() {
         text.push_str(&format!("\n{key}={value}"));

@@ -54,6 +54,11 @@ results! {
     alone_bytes "What the arm's flows read in the window without the others.";
     others_bytes "What the others read in the window.";
     others_alone_bytes "What the others read in it without the arm's flows.";
+    arm_wait_us "How long packets of the arm's flows waited in the window, with `flow.harm`, microseconds: 95 of 100 no longer.";
+    arm_alone_wait_us "The same without the others.";
+    others_wait_us "The same of the others' packets.";
+    others_alone_wait_us "The same without the arm's flows.";
+    ping_alone_p95_us "Round trips of pings beyond the path's without the arm's flows, microseconds: 95 of 100 no longer.";
 }
 
 /// A transfer: how long it took, and the shortest time that the path allows, in nanoseconds.
@@ -175,6 +180,7 @@ mod tests {
             pieces: pieces.iter().map(piece).collect(),
             dropped: 0,
             queue: Vec::new(),
+            waits: Delays::default(),
             sender: EndOutcome::default(),
             receiver: EndOutcome::default(),
         }

@@ -9,7 +9,7 @@ use crate::run::measured::Measured;
 use crate::run::shares::{Beside, shares};
 use crate::run::startup;
 use crate::spec::{Figure, Group, Orders, Point};
-use sim::{Direction, Outcome};
+use sim::{DatagramOutcome, Direction, Outcome};
 use trace::Observer;
 
 /// Results as metrics (`spec/metrics.rs`): of company, which is `None` for a run of one flow, or of the start, `None` unless it is asked
@@ -69,11 +69,16 @@ fn harm(alone: f64, with: f64, better: Better) -> Option<f64> {
     (most > 0.0).then(|| taken / most)
 }
 
+/// The same of a round trip with these waits beyond the path's, in per cent.
+fn harm_in_delay(point: &Point, alone_us: Option<u64>, with_us: Option<u64>) -> Option<f64> {
+    let path_us = point.usual_rtt().as_nanos() as f64 / 1e3;
+    harm(path_us + alone_us? as f64, path_us + with_us? as f64, Better::Less).map(|harm| harm * 100.0)
+}
+
 /// Which way a figure is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Better {
     More,
-    #[cfg_attr(not(test), expect(dead_code, reason = "no metric of this kind asks for harm yet"))]
     Less,
 }
 
@@ -106,6 +111,21 @@ impl Measured {
         let ApplicationResult { others_bytes, others_alone_bytes, .. } = self.company?.applications;
         harm(others_alone_bytes? as f64, others_bytes? as f64, Better::More).map(|harm| harm * 100.0)
     }
+
+    pub(crate) fn harm_delay_pct(&self, point: &Point) -> Option<f64> {
+        let found = self.company?.applications;
+        harm_in_delay(point, found.arm_alone_wait_us, found.arm_wait_us)
+    }
+
+    pub(crate) fn harm_done_delay_pct(&self, point: &Point) -> Option<f64> {
+        let found = self.company?.applications;
+        harm_in_delay(point, found.others_alone_wait_us, found.others_wait_us)
+    }
+
+    pub(crate) fn harm_done_ping_pct(&self, point: &Point) -> Option<f64> {
+        let found = self.company?.applications;
+        harm_in_delay(point, found.ping_alone_p95_us, found.ping_p95_us)
+    }
 }
 
 fn percent(part: u64, all: u64) -> Option<f64> {
@@ -131,10 +151,14 @@ fn once<O: Observer>(spec: &RunSpec, order: Order, observer: &mut O) -> Result<M
         return Ok(found);
     }
     let arm_alone = made(spec, flows(spec, order)?.without(|group| !is_arm(group)), &mut trace::Off)?;
-    let others_alone = bytes_of_others(spec, flows(spec, order)?.without(is_arm))?;
+    let others_alone = others(spec, flows(spec, order)?.without(is_arm))?;
     let mut company = found.company.unwrap_or_default();
-    company.applications.alone_bytes = Some(arm_alone.bytes);
-    company.applications.others_alone_bytes = Some(others_alone);
+    let found_apart = &mut company.applications;
+    found_apart.alone_bytes = Some(arm_alone.bytes);
+    found_apart.arm_alone_wait_us = arm_alone.company.and_then(|company| company.applications.arm_wait_us);
+    found_apart.others_alone_bytes = others_alone.others_bytes.or(Some(0));
+    found_apart.others_alone_wait_us = others_alone.others_wait_us;
+    found_apart.ping_alone_p95_us = others_alone.ping_p95_us;
     Ok(Measured { packets: found.packets + arm_alone.packets, company: Some(company), ..found })
 }
 
@@ -146,11 +170,20 @@ fn made<O: Observer>(spec: &RunSpec, flows: Flows, observer: &mut O) -> Result<M
     Ok(Measured { startup, ..measured(spec, &flows, &outcome)? })
 }
 
-/// What the flows of others than the arm read in the window.
-fn bytes_of_others(spec: &RunSpec, flows: Flows) -> Result<u64, RunFailure> {
+/// What others than the arm noticed, in a run without its flows.
+fn others(spec: &RunSpec, flows: Flows) -> Result<ApplicationResult, RunFailure> {
     let outcome = sim::run(&flows.scenario, &mut trace::Off).map_err(|failure| RunFailure(failure.to_string()))?;
     let beside = beside(spec, &flows, &outcome);
-    Ok(shares(&spec.point, spec.seed, &beside, &outcome).1.applications.others_bytes.unwrap_or(0))
+    let mut found = shares(&spec.point, spec.seed, &beside, &outcome).1.applications;
+    note_datagrams(&datagrams(spec, &flows, &outcome), &mut found);
+    Ok(found)
+}
+
+/// Datagrams, each with its group.
+fn datagrams<'o>(spec: &'o RunSpec, flows: &Flows, outcome: &'o Outcome) -> Vec<(&'o DatagramOutcome, &'o Group)> {
+    let groups = &spec.point.company.groups;
+    let all = outcome.datagrams.iter().zip(&flows.group_of_datagrams);
+    all.map(|(outcome, group)| (outcome, &groups[*group])).collect()
 }
 
 /// The flows in the path's direction, each with its group.
@@ -162,7 +195,6 @@ fn beside<'o>(spec: &'o RunSpec, flows: &Flows, outcome: &'o Outcome) -> Vec<Bes
 
 /// What the arm's flows in the path's direction got. Their counters are summed.
 fn measured(spec: &RunSpec, flows: &Flows, outcome: &Outcome) -> Result<Measured, RunFailure> {
-    let groups = &spec.point.company.groups;
     let beside = beside(spec, flows, outcome);
     let (bytes, mut company) = shares(&spec.point, spec.seed, &beside, outcome);
     let (mut of_arm, mut of_others) = (Transfers::default(), Transfers::default());
@@ -172,9 +204,7 @@ fn measured(spec: &RunSpec, flows: &Flows, outcome: &Outcome) -> Result<Measured
     }
     let transfers = if of_arm.is_empty() { of_others } else { of_arm };
     transfers.note(&mut company.applications);
-    let datagrams = outcome.datagrams.iter().zip(&flows.group_of_datagrams);
-    let datagrams: Vec<_> = datagrams.map(|(outcome, group)| (outcome, &groups[*group])).collect();
-    note_datagrams(&datagrams, &mut company.applications);
+    note_datagrams(&datagrams(spec, flows, outcome), &mut company.applications);
     let window = spec.point.company.window;
     let elapsed = window.until.saturating_sub(window.from);
     let mut sum: Option<Measured> = None;

@@ -4,9 +4,9 @@ use crate::plan::RunSpec;
 use crate::run::backend::RunFailure;
 use crate::run::hosts::equip;
 use crate::run::network::paths;
-use crate::spec::{Arrivals, Ends, Group, GroupProfile, Work};
+use crate::spec::{Arrivals, Ends, Figure, Group, GroupProfile, Work};
 use base::{Duration, Rate, Rng};
-use sim::{AppPace, DatagramSpec, FlowSpec, Scenario, Sends, Sizes, Until, Watch, Workload, gap};
+use sim::{AppPace, DatagramSpec, FlowSpec, PerFlow, Scenario, Sends, Sizes, Until, Watch, Workload, gap};
 use tcp::ValidConfig;
 
 /// Length of the bins in which shares are counted.
@@ -70,7 +70,8 @@ pub(crate) fn flows(spec: &RunSpec, order: Order) -> Result<Flows, RunFailure> {
     let mut scenario = Scenario::new(spec.seed, forward, reverse);
     equip(&mut scenario, point);
     scenario.until = Until::At(window.until);
-    scenario.watch = Some(Watch { bin: BIN, from: window.from, until: window.until });
+    let waits = if point.company.harm == Figure::Measured { PerFlow::On } else { PerFlow::Off };
+    scenario.watch = Some(Watch { bin: BIN, from: window.from, until: window.until, waits });
     scenario.stall_after = NEVER;
     let rng = Rng::new(spec.seed);
     let mut rng_of_starts = rng.fork("flows/starts");

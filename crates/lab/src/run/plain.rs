@@ -167,6 +167,7 @@ fn outcome(came: PlainOutcome, flow: &PlainFlow) -> FlowOutcome {
         bins: came.bins,
         dropped: 0,
         queue: Vec::new(),
+        waits: Delays::default(),
         sender: end(),
         receiver: end(),
     }

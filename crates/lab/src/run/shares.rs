@@ -6,7 +6,7 @@ use crate::run::ideal::carried;
 use crate::spec::{Figure, Group, Point, Work};
 use base::Duration;
 use serde::{Deserialize, Serialize};
-use sim::{FlowOutcome, Outcome};
+use sim::{Delays, FlowOutcome, Outcome};
 
 /// One and all.
 const MILLION: u64 = 1_000_000;
@@ -101,6 +101,8 @@ pub(crate) fn shares(point: &Point, seed: u64, flows: &[Beside<'_>], outcome: &O
         wait_max_us: of_company(outcome.delays.quantile_us(100)),
         filled_s: of_company(filled(point, seed, flows, &datagrams)),
         others_bytes: (point.company.harm == Figure::Measured).then_some(others),
+        arm_wait_us: waited(flows, Group::is_arm),
+        others_wait_us: waited(flows, |group| !group.is_arm()),
         ..ApplicationResult::default()
     };
     let has_lasting = !lasting.is_empty();
@@ -123,6 +125,13 @@ pub(crate) fn shares(point: &Point, seed: u64, flows: &[Beside<'_>], outcome: &O
         applications,
     };
     (of_arm(&late), result)
+}
+
+/// How long packets of some flows waited, if that is known of each flow: 95 of 100 no longer.
+fn waited(flows: &[Beside<'_>], is_meant: impl Fn(&Group) -> bool) -> Option<u64> {
+    let mut waits = Delays::default();
+    flows.iter().filter(|one| is_meant(one.group)).for_each(|one| waits.merge(&one.flow.waits));
+    waits.quantile_us(95)
 }
 
 /// Bytes of the flow with the fewest, of the mean.
@@ -226,6 +235,7 @@ mod tests {
             pieces: Vec::new(),
             dropped: 3,
             queue: Vec::new(),
+            waits: Delays::default(),
             sender: sim::EndOutcome::default(),
             receiver: sim::EndOutcome::default(),
         }
@@ -246,7 +256,7 @@ mod tests {
             datagrams: Vec::new(),
             forward,
             reverse,
-            delays: sim::Delays::default(),
+            delays: Delays::default(),
             steps: 0,
             virtual_time: Duration::ZERO,
         }

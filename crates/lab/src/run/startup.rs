@@ -9,7 +9,7 @@ use crate::run::ideal::{IDEAL_PACKET, IDEAL_PAYLOAD};
 use crate::spec::{Figure, Point};
 use base::{Duration, Instant};
 use serde::{Deserialize, Serialize};
-use sim::{FlowOutcome, Outcome, QueueWatch, Scenario};
+use sim::{FlowOutcome, Outcome, PerFlow, Scenario};
 use std::collections::{BTreeMap, VecDeque};
 use trace::{ConnId, DropCause, Episode, Event, Observer, PacketSent};
 
@@ -181,7 +181,7 @@ pub(crate) fn run<O: Observer>(
     if point.startup == Figure::Unknown {
         return Ok((sim::run(scenario, observer)?, None));
     }
-    let scenario = Scenario { queues: QueueWatch::On, ..scenario.clone() };
+    let scenario = Scenario { queues: PerFlow::On, ..scenario.clone() };
     let mut watched = Watched { inner: observer, conns: BTreeMap::new(), rate: full_rate(point) };
     let outcome = sim::run(&scenario, &mut watched)?;
     let each = outcome.flows.iter().enumerate().filter(|(index, _)| of_arm(*index));
