@@ -3,7 +3,7 @@
 //! [`build`] is the only place that matches on configuration tags; after it the machine *is* the variant. Everything here
 //! is plain data, so that a profile can name every leaf and two profiles can be compared leaf by leaf.
 
-use crate::avoidance::{Avoidance, Cubic, Reno};
+use crate::avoidance::{Avoidance, Cubic, DENOMINATOR_MAX, Reno, is_open};
 pub use crate::avoidance::{CubicConfig, FastConvergence, RenoConfig, RenoGrowth, SsthreshBase, Undone};
 use crate::control::CongestionControl;
 use crate::loss_based::LossBased;
@@ -12,8 +12,9 @@ use crate::slow_start::ack_train::TrainTest;
 pub use crate::slow_start::delay_increase::DelayIncreaseConfig;
 use crate::slow_start::tail::{Css, Lss};
 pub use crate::slow_start::tail::{CssConfig, LssConfig};
-use crate::slow_start::{Classic, Hystart, HystartPp, SlowStart};
+use crate::slow_start::{Classic, Hystart, HystartPp, Limited, Plateau, Search, SlowStart};
 pub use crate::slow_start::{ClassicConfig, Detection, HystartConfig, HystartPpConfig, PacedTrain};
+pub use crate::slow_start::{ExitWindow, Expected, LimitedConfig, PlateauConfig, SearchConfig, Unused};
 use crate::window::{InitialWindow, Window};
 use base::{Bytes, Duration, Ratio, SeqNum};
 
@@ -87,6 +88,12 @@ pub enum SlowStartConfig {
     HystartPpCss(HystartPpConfig<CssConfig>),
     /// HyStart++ with limited slow start, as in its early drafts.
     HystartPpLss(HystartPpConfig<LssConfig>),
+    /// SEARCH: delivery falls short of what was sent (draft-chung-ccwg-search).
+    Search(SearchConfig),
+    /// Limited slow start (RFC 3742).
+    Limited(LimitedConfig),
+    /// BBR's Startup rule: the delivery rate stops growing.
+    Plateau(PlateauConfig),
 }
 
 impl Default for SlowStartConfig {
@@ -147,6 +154,9 @@ pub fn build(cfg: &CcConfig, smss: Bytes, iss: SeqNum) -> Box<dyn CongestionCont
         }
         SlowStartConfig::HystartPpCss(css) => with_slow_start(cfg, smss, HystartPp::<Css>::new(css, iss + 1)),
         SlowStartConfig::HystartPpLss(lss) => with_slow_start(cfg, smss, HystartPp::<Lss>::new(lss, iss + 1)),
+        SlowStartConfig::Search(search) => with_slow_start(cfg, smss, Search::new(search)),
+        SlowStartConfig::Limited(limited) => with_slow_start(cfg, smss, Limited::new(limited)),
+        SlowStartConfig::Plateau(plateau) => with_slow_start(cfg, smss, Plateau::new(plateau)),
     }
 }
 
@@ -173,8 +183,6 @@ fn with_avoidance(
     Box::new(LossBased::new(Window::new(&cfg.initial_window, smss), slow_start, avoidance, pacing))
 }
 
-/// Finer fractions are rejected: they would have no effect and strain the arithmetic.
-const DENOMINATOR_MAX: u64 = 1_000_000;
 /// Percentages of the pacing rate: below, a window takes so much longer than its round trip to leave that pacing and not
 /// congestion control decides; above, nothing is paced.
 const PERCENT: core::ops::RangeInclusive<u32> = 50..=1_000;
@@ -233,6 +241,18 @@ impl SlowStartConfig {
                 need(is_share(tail.divisor), "cc.slow_start.lss_divisor", "must be above 0, with at most six decimals");
                 (*limit_segments, Some(delay))
             }
+            Self::Search(search) => {
+                search.check(need);
+                (search.limit_segments, None)
+            }
+            Self::Limited(limited) => {
+                limited.check(need);
+                (limited.limit_segments, None)
+            }
+            Self::Plateau(plateau) => {
+                plateau.check(need);
+                (plateau.limit_segments, None)
+            }
         };
         need(limit != Some(0), "cc.slow_start.limit_segments", "must be at least 1, or absent");
         if let Some(DelayIncreaseConfig { min_eta, max_eta, eta_divisor, rtt_samples }) = delay {
@@ -252,10 +272,6 @@ const SPANS: core::ops::RangeInclusive<Duration> = Duration::from_micros(1)..=Du
 const SPACINGS: core::ops::RangeInclusive<Duration> = Duration::from_micros(1)..=Duration::from_millis(65);
 const SPAN: &str = "must be between 1us and 10s";
 const BETA: &str = "must lie between 0 and 1, neither included, with at most six decimals";
-
-fn is_open(beta: Ratio) -> bool {
-    !beta.is_zero() && beta.num() < beta.den() && beta.den() <= DENOMINATOR_MAX
-}
 
 fn is_share(share: Ratio) -> bool {
     !share.is_zero() && share.den() <= DENOMINATOR_MAX

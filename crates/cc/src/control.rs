@@ -91,6 +91,8 @@ pub enum CcPhase {
     Css,
     /// Limited slow start beside congestion avoidance.
     Lss,
+    /// The window comes down after slow start has found the path full.
+    Draining,
     /// Congestion avoidance of RFC 5681.
     Reno,
     /// Congestion avoidance of RFC 9438.

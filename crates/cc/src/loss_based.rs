@@ -124,6 +124,7 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
                 self.grow(ack, bytes, self.window.ssthresh());
                 note = Some(self.phase_note());
             }
+            Step::Set(bytes) => self.window.set_cwnd(bytes),
             Step::Contend(bytes) => return self.contend(ack, bytes),
             Step::Exit { window, cause: why } => {
                 // A window below the floor of `ssthresh` has not reached it yet.
@@ -382,7 +383,8 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
 
     fn state_size(&self) -> usize {
         let prior = self.prior.as_deref().map_or(0, size_of_val);
-        size_of::<Self>() + prior + self.pacing.as_deref().map_or(0, size_of_val)
+        let parts = prior + self.pacing.as_deref().map_or(0, size_of_val);
+        size_of::<Self>() + parts + self.state.slow_start.boxed_size()
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::control::{CcPhase, CongestionControl};
 use crate::sample::{AckSample, CongestionEvent, EpisodeKind};
-use base::{Bytes, Duration, Instant, Rng, SeqNum};
+use base::{Bytes, Duration, Instant, RateSample, Rng, SeqNum};
 use core::fmt::Write;
 
 /// An ACK of `acked` bytes at `ms`, of a flight that the window limited, outside any episode.
@@ -54,6 +54,7 @@ pub struct Rounds {
     una: SeqNum,
     nxt: SeqNum,
     min_rtt: Duration,
+    delivered: u64,
 }
 
 impl Rounds {
@@ -66,6 +67,7 @@ impl Rounds {
             una: SeqNum(1),
             nxt: SeqNum(1),
             min_rtt: Duration::MAX,
+            delivered: 0,
         }
     }
 
@@ -93,12 +95,23 @@ impl Rounds {
         let segments = cc.window().cwnd() / smss;
         let start = self.now;
         let mut acknowledged = 0;
+        // All that is acknowledged in a round left in the one before.
+        let whole = RateSample {
+            delivered: u64::from(segments * smss),
+            interval: self.rtt,
+            prior_delivered: self.delivered,
+            pipe_at_send: segments * smss,
+            lost: 0,
+            app_limited: false,
+        };
         while acknowledged < segments {
             self.nxt = self.nxt.max(self.una + cc.window().cwnd());
             let batch = self.segments_per_ack.min(segments - acknowledged);
             acknowledged += batch;
             self.una += batch * smss;
             let (after, rtt) = self.timing(acknowledged, segments);
+            self.delivered += u64::from(batch * smss);
+            let rate = Some(RateSample { interval: self.timing(segments, segments).0.max(self.rtt), ..whole });
             self.min_rtt = self.min_rtt.min(rtt);
             self.now = start + after;
             cc.on_ack(&AckSample {
@@ -106,6 +119,8 @@ impl Rounds {
                 rtt: Some(rtt),
                 srtt: Some(self.rtt),
                 min_rtt: Some(self.min_rtt),
+                rate,
+                total_delivered: self.delivered,
                 snd_una: self.una,
                 snd_nxt: self.nxt,
                 episode,
@@ -176,6 +191,7 @@ pub fn phase_name(phase: CcPhase) -> &'static str {
         CcPhase::SlowStart => "slow_start",
         CcPhase::Css => "css",
         CcPhase::Lss => "lss",
+        CcPhase::Draining => "draining",
         CcPhase::Reno => "reno",
         CcPhase::Cubic => "cubic",
     }

@@ -4,6 +4,7 @@ use cc::{
     AvoidanceConfig, CssConfig, CubicConfig, DelayIncreaseConfig, HystartConfig, PacingConfig, SlowStartConfig,
     SsthreshBase,
 };
+use cc::{ExitWindow, SearchConfig};
 use tcp::config::{ChunksConfig, SegmenterConfig}; // variant: chunks
 use tcp::config::{Config, ReceiveWindowConfig, SendAccounting, SteppedConfig};
 
@@ -54,6 +55,22 @@ pub(crate) fn delay(config: &mut Config) -> Option<&mut DelayIncreaseConfig> {
         SlowStartConfig::Hystart(hystart) => Some(&mut hystart.delay),
         SlowStartConfig::HystartPpCss(css) => Some(&mut css.delay),
         SlowStartConfig::HystartPpLss(lss) => Some(&mut lss.delay),
+        SlowStartConfig::Search(_) | SlowStartConfig::Limited(_) | SlowStartConfig::Plateau(_) => None,
+    }
+}
+
+pub(crate) fn search(config: &mut Config) -> Option<&mut SearchConfig> {
+    match &mut config.cc.slow_start {
+        SlowStartConfig::Search(search) => Some(search),
+        _ => None,
+    }
+}
+
+pub(crate) fn exit_window(config: &mut Config) -> Option<&mut ExitWindow> {
+    match &mut config.cc.slow_start {
+        SlowStartConfig::Search(search) => Some(&mut search.exit),
+        SlowStartConfig::Plateau(plateau) => Some(&mut plateau.exit),
+        _ => None,
     }
 }
 

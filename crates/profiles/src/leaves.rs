@@ -5,6 +5,7 @@
 use crate::forms::{choice, kind, quantity};
 use crate::groups::chunks; // variant: chunks
 use crate::groups::{chunk_costs, css, cubic, delay, hystart, pacing, ssthresh_base, stepped};
+use crate::groups::{exit_window, search};
 use crate::leaf::{Access, Leaf, Place, Unit};
 use base::Duration;
 use cc::{
@@ -12,6 +13,7 @@ use cc::{
     HystartPpConfig, IdleRestart, PacedTrain, PacingConfig, RenoConfig, RenoGrowth, SlowStartConfig, SsthreshBase,
     Undone,
 };
+use cc::{ExitWindow, Expected, LimitedConfig, PlateauConfig, SearchConfig, Unused};
 use recovery::rto::MaxBound;
 use recovery::rtt::{OvertakingSample, RttGains, RttVariation, SynEcho};
 use recovery::tlp::AfterAck;
@@ -47,12 +49,21 @@ pub const LEAVES: &[Leaf] = &[
         "classic" => SlowStartConfig::Classic(_) => SlowStartConfig::default(),
         "hystart" => SlowStartConfig::Hystart(_) => SlowStartConfig::Hystart(HystartConfig::default()),
         "hystart_pp_css" => SlowStartConfig::HystartPpCss(_) => SlowStartConfig::HystartPpCss(HystartPpConfig::default()),
-        "hystart_pp_lss" => SlowStartConfig::HystartPpLss(_) => SlowStartConfig::HystartPpLss(HystartPpConfig::default())),
+        "hystart_pp_lss" => SlowStartConfig::HystartPpLss(_) => SlowStartConfig::HystartPpLss(HystartPpConfig::default()),
+        "search" => SlowStartConfig::Search(SearchConfig { expected: Expected::Sent, .. })
+            => SlowStartConfig::Search(SearchConfig::SENT),
+        "search_delivered" => SlowStartConfig::Search(SearchConfig { expected: Expected::TwiceDelivered, .. })
+            => SlowStartConfig::Search(SearchConfig::DELIVERED),
+        "limited" => SlowStartConfig::Limited(_) => SlowStartConfig::Limited(LimitedConfig::default()),
+        "plateau" => SlowStartConfig::Plateau(_) => SlowStartConfig::Plateau(PlateauConfig::default())),
     quantity!("cc.slow_start.limit_segments", Count, |c| Some(Place::MaybeU32(match &mut c.cc.slow_start {
         SlowStartConfig::Classic(classic) => &mut classic.limit_segments,
         SlowStartConfig::Hystart(hystart) => &mut hystart.limit_segments,
         SlowStartConfig::HystartPpCss(css) => &mut css.limit_segments,
         SlowStartConfig::HystartPpLss(lss) => &mut lss.limit_segments,
+        SlowStartConfig::Search(search) => &mut search.limit_segments,
+        SlowStartConfig::Limited(limited) => &mut limited.limit_segments,
+        SlowStartConfig::Plateau(plateau) => &mut plateau.limit_segments,
     }))),
     quantity!("cc.slow_start.low_window_segments", Count, |c| match &mut c.cc.slow_start {
         SlowStartConfig::Hystart(hystart) => Some(Place::U32(&mut hystart.low_window_segments)),
@@ -80,6 +91,21 @@ pub const LEAVES: &[Leaf] = &[
         SlowStartConfig::HystartPpLss(lss) => Some(Place::Share(&mut lss.tail.divisor)),
         _ => None,
     }),
+    quantity!("cc.slow_start.threshold", Share, |c| search(c).map(|search| Place::Share(&mut search.threshold))),
+    quantity!("cc.slow_start.window_percent", Count, |c| search(c)
+        .map(|search| Place::U32(&mut search.window_percent))),
+    choice!("cc.slow_start.unused", |c| search(c).map(|search| &mut search.unused),
+        "measured" => Unused::Measured, "starts_over" => Unused::StartsOver),
+    quantity!("cc.slow_start.doubling_segments", Count, |c| match &mut c.cc.slow_start {
+        SlowStartConfig::Limited(limited) => Some(Place::U32(&mut limited.doubling_segments)),
+        _ => None,
+    }),
+    quantity!("cc.slow_start.bdp_percent", Count, |c| match &mut c.cc.slow_start {
+        SlowStartConfig::Plateau(plateau) => Some(Place::U32(&mut plateau.bdp_percent)),
+        _ => None,
+    }),
+    choice!("cc.slow_start.exit_window", |c| exit_window(c),
+        "drained" => ExitWindow::Drained, "kept" => ExitWindow::Kept),
     kind!("cc.avoidance.kind", |c| c.cc.avoidance,
         "reno" => AvoidanceConfig::Reno(_) => AvoidanceConfig::Reno(RenoConfig::default()),
         "cubic" => AvoidanceConfig::Cubic(_) => AvoidanceConfig::Cubic(CubicConfig::default())),

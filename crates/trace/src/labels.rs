@@ -254,6 +254,8 @@ labels! {
         Css = "css",
         /// Limited slow start beside congestion avoidance.
         Lss = "lss",
+        /// The window comes down after slow start has found the path full.
+        Draining = "draining",
         /// Congestion avoidance of RFC 5681.
         Reno = "reno",
         /// Congestion avoidance of RFC 9438.
@@ -272,6 +274,10 @@ labels! {
         AckTrain = "ack_train",
         /// The rounds of conservative slow start are over (RFC 9406 §4.2).
         CssRounds = "css_rounds",
+        /// Less arrived than had been sent a round trip before (SEARCH).
+        Shortfall = "shortfall",
+        /// The delivery rate stopped growing.
+        Plateau = "plateau",
     }
 
     /// What prevents the next segment from leaving.

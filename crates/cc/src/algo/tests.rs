@@ -5,7 +5,7 @@ use crate::avoidance::SsthreshBase;
 use crate::control::{CcPhase, Pacing};
 use crate::sample::{AckSample, CongestionEvent, EpisodeKind};
 use crate::testing::ack;
-use base::{Duration, Instant};
+use base::{Duration, Instant, RateSample};
 use proptest::prelude::*;
 use test_case::test_case;
 
@@ -77,6 +77,16 @@ fn with_lss(change: impl FnOnce(&mut HystartPpConfig<LssConfig>)) -> CcConfig {
     with_slow_start(SlowStartConfig::HystartPpLss(lss))
 }
 
+fn with_search(change: impl FnOnce(&mut SearchConfig)) -> CcConfig {
+    let mut search = SearchConfig::SENT;
+    change(&mut search);
+    with_slow_start(SlowStartConfig::Search(search))
+}
+
+fn with_plateau(bdp_percent: u32) -> CcConfig {
+    with_slow_start(SlowStartConfig::Plateau(PlateauConfig { bdp_percent, ..PlateauConfig::default() }))
+}
+
 fn with_pacing(slow_start_percent: u32, avoidance_percent: u32, quantum_segments: u32) -> CcConfig {
     let pacing = PacingConfig::Window { slow_start_percent, avoidance_percent, quantum_segments };
     CcConfig { pacing, ..CcConfig::default() }
@@ -90,6 +100,17 @@ fn with_pacing(slow_start_percent: u32, avoidance_percent: u32, quantum_segments
     CcConfig { initial_window: InitialWindow { segments: 1, bytes_max: Some(0) }, ..CcConfig::default() },
     "cc.initial_window.bytes_max"
 )]
+#[test_case(with_search(|search| search.threshold = fraction(1, 1)), "cc.slow_start.threshold")]
+#[test_case(with_search(|search| search.threshold = Ratio::ZERO), "cc.slow_start.threshold"; "no threshold")]
+#[test_case(with_search(|search| search.window_percent = 99), "cc.slow_start.window_percent")]
+#[test_case(with_search(|search| search.window_percent = 1_001), "cc.slow_start.window_percent"; "a long window")]
+#[test_case(with_search(|search| search.limit_segments = Some(0)), "cc.slow_start.limit_segments"; "SEARCH without growth")]
+#[test_case(
+    with_slow_start(SlowStartConfig::Limited(LimitedConfig { doubling_segments: 1, ..LimitedConfig::default() })),
+    "cc.slow_start.doubling_segments"
+)]
+#[test_case(with_plateau(199), "cc.slow_start.bdp_percent")]
+#[test_case(with_plateau(1_001), "cc.slow_start.bdp_percent"; "a bound beyond all paths")]
 #[test_case(
     CcConfig { slow_start: SlowStartConfig::Classic(ClassicConfig { limit_segments: Some(0) }), ..CcConfig::default() },
     "cc.slow_start.limit_segments"
@@ -232,7 +253,31 @@ fn any_slow_start() -> impl Strategy<Value = SlowStartConfig> {
             let tail = LssConfig { low_window_segments: low, divisor: fraction(per_mille, 1_000) };
             SlowStartConfig::HystartPpLss(HystartPpConfig { limit_segments, delay, tail })
         });
-    prop_oneof![classic, hystart, css, lss]
+    let search = (any_limit(), any_expected(), 1..1_000_u64, 100..=1_000_u32, any_unused(), any_exit()).prop_map(
+        |(limit_segments, expected, per_mille, window_percent, unused, exit)| {
+            let threshold = fraction(per_mille, 1_000);
+            SlowStartConfig::Search(SearchConfig { limit_segments, expected, threshold, window_percent, unused, exit })
+        },
+    );
+    let limited = (any_limit(), 2..1_000_u32).prop_map(|(limit_segments, doubling_segments)| {
+        SlowStartConfig::Limited(LimitedConfig { limit_segments, doubling_segments })
+    });
+    let plateau = (any_limit(), 200..=1_000_u32, any_exit()).prop_map(|(limit_segments, bdp_percent, exit)| {
+        SlowStartConfig::Plateau(PlateauConfig { limit_segments, bdp_percent, exit })
+    });
+    prop_oneof![classic, hystart, css, lss, search, limited, plateau]
+}
+
+fn any_expected() -> impl Strategy<Value = Expected> {
+    prop_oneof![Just(Expected::Sent), Just(Expected::TwiceDelivered)]
+}
+
+fn any_unused() -> impl Strategy<Value = Unused> {
+    prop_oneof![Just(Unused::Measured), Just(Unused::StartsOver)]
+}
+
+fn any_exit() -> impl Strategy<Value = ExitWindow> {
+    prop_oneof![Just(ExitWindow::Drained), Just(ExitWindow::Kept)]
 }
 
 prop_compose! {
@@ -328,6 +373,7 @@ struct Model {
     episode: EpisodeKind,
     una: SeqNum,
     min_rtt: Option<Duration>,
+    delivered: u64,
     slow_start: SlowStartConfig,
 }
 
@@ -339,11 +385,16 @@ fn promised(slow_start: &SlowStartConfig, phase: CcPhase, acked: Bytes, window: 
         SlowStartConfig::Hystart(hystart) => (hystart.limit_segments, 1),
         SlowStartConfig::HystartPpCss(css) => (css.limit_segments, Bytes::from(css.tail.growth_divisor)),
         SlowStartConfig::HystartPpLss(lss) => (lss.limit_segments, 1),
+        SlowStartConfig::Search(search) => (search.limit_segments, 1),
+        SlowStartConfig::Limited(limited) => (limited.limit_segments, 1),
+        SlowStartConfig::Plateau(plateau) => (plateau.limit_segments, 1),
     };
     let limited = acked.min(limit.map_or(Bytes::MAX, |limit| limit.saturating_mul(window.smss())));
     match phase {
         CcPhase::SlowStart => limited,
         CcPhase::Css => limited / divisor,
+        // A target below two segments leaves slow start at them.
+        CcPhase::Draining => 0,
         // Avoidance, with which limited slow start competes by less than the acknowledged bytes. Reno's whole segment comes with
         // one ACK, however little that ACK covers.
         _ => acked.min(window.cwnd()).max(window.smss()),
@@ -359,6 +410,7 @@ impl Model {
             episode: EpisodeKind::Open,
             una: SeqNum(1),
             min_rtt: None,
+            delivered: 0,
             slow_start: config.slow_start.clone(),
         }
     }
@@ -410,7 +462,18 @@ impl Model {
         let (before, phase) = (self.cc.window().clone(), self.cc.snapshot().phase);
         self.una += ack.acked;
         self.min_rtt = ack.rtt.into_iter().chain(self.min_rtt).min();
+        self.delivered += u64::from(ack.acked);
+        let rate = ack.rtt.map(|interval| RateSample {
+            delivered: u64::from(before.cwnd()),
+            interval,
+            prior_delivered: self.delivered.saturating_sub(u64::from(before.cwnd())),
+            pipe_at_send: before.cwnd(),
+            lost: 0,
+            app_limited: !ack.cwnd_limited,
+        });
         self.cc.on_ack(&AckSample {
+            rate,
+            total_delivered: self.delivered,
             now: self.now,
             srtt: ack.rtt,
             min_rtt: self.min_rtt,
@@ -419,8 +482,9 @@ impl Model {
             ..*ack
         });
         let after = self.cc.window();
-        assert!(after.cwnd() >= before.cwnd(), "an ACK lowered the window");
-        let growth = after.cwnd() - before.cwnd();
+        let lowers = phase == CcPhase::Draining;
+        assert!(lowers || after.cwnd() >= before.cwnd(), "an ACK lowered the window");
+        let growth = after.cwnd().saturating_sub(before.cwnd());
         if !ack.cwnd_limited || ack.episode == EpisodeKind::Recovery {
             assert_eq!(growth, 0);
         }

@@ -85,6 +85,14 @@ pub(crate) const fn ratio(num: u64, den: u64) -> Ratio {
     }
 }
 
+/// Finer fractions are rejected: they would have no effect and strain the arithmetic.
+pub(crate) const DENOMINATOR_MAX: u64 = 1_000_000;
+
+/// Returns whether `share` is a valid one between 0 and 1, neither included.
+pub(crate) fn is_open(share: Ratio) -> bool {
+    !share.is_zero() && share.num() < share.den() && share.den() <= DENOMINATOR_MAX
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,4 +13,8 @@ pub enum ExitCause {
     AckTrain,
     /// The rounds of conservative slow start are over (RFC 9406 §4.2).
     CssRounds,
+    /// Less arrived than had been sent a round trip before (SEARCH).
+    Shortfall,
+    /// The delivery rate stopped growing (BBR's Startup rule).
+    Plateau,
 }

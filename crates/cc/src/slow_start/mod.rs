@@ -1,20 +1,30 @@
 //! The slow-start seam: how fast the window opens while the path is unknown, and when to stop.
 
 pub mod ack_train;
+pub mod bins;
 mod classic;
 pub mod delay_increase;
+mod drain;
 mod exit_cause;
 mod hystart;
 mod hystart_pp;
 mod limit;
+mod limited;
+mod plateau;
 pub mod round;
+mod search;
 pub mod tail;
 
+pub use bins::Expected;
 pub use classic::{Classic, ClassicConfig};
+pub use drain::{Drain, ExitWindow};
 pub use exit_cause::ExitCause;
 pub use hystart::{Detection, Hystart, HystartConfig, PacedTrain};
 pub use hystart_pp::{HystartPp, HystartPpConfig};
 pub use limit::AckLimit;
+pub use limited::{Limited, LimitedConfig};
+pub use plateau::{Plateau, PlateauConfig};
+pub use search::{Search, SearchConfig, Unused};
 
 use crate::control::{CcPhase, Pacing};
 use crate::sample::AckSample;
@@ -40,6 +50,10 @@ pub trait SlowStart: Debug + Clone + Send + 'static {
     fn pacing(&self, _window: &Window) -> Option<Pacing> {
         None
     }
+    /// Returns the bytes this policy occupies behind boxes of its own.
+    fn boxed_size(&self) -> usize {
+        0
+    }
 }
 
 /// What a slow-start policy requests from the composite.
@@ -49,6 +63,8 @@ pub enum Step {
     Grow(Bytes),
     /// The same, and the policy's [`phase`](SlowStart::phase) changes now.
     Turn(Bytes),
+    /// Stay in slow start with this window, larger or smaller.
+    Set(Bytes),
     /// The exit detector has fired but the search continues: take the larger of this and avoidance's own growth (LSS). The first
     /// time, the window opened by this much becomes `ssthresh`, and avoidance begins; from then on the composite asks the policy
     /// until a congestion signal, however large the window is.

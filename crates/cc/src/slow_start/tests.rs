@@ -1,8 +1,8 @@
 //! All policies side by side, round by round, as snapshots.
 
 use crate::algo::{
-    AvoidanceConfig, CcConfig, ClassicConfig, CssConfig, HystartConfig, HystartPpConfig, LssConfig, PacedTrain,
-    PacingConfig, RenoConfig, SlowStartConfig, build,
+    AvoidanceConfig, CcConfig, ClassicConfig, CssConfig, HystartConfig, HystartPpConfig, LimitedConfig, LssConfig,
+    PacedTrain, PacingConfig, PlateauConfig, RenoConfig, SearchConfig, SlowStartConfig, build,
 };
 use crate::control::{CcPhase, CongestionControl};
 use crate::sample::EpisodeKind;
@@ -13,12 +13,16 @@ use core::fmt::Write;
 
 const SEGMENT: Bytes = 1_000;
 
-fn policies() -> [(&'static str, SlowStartConfig); 4] {
+fn policies() -> [(&'static str, SlowStartConfig); 8] {
     [
         ("classic", SlowStartConfig::Classic(ClassicConfig { limit_segments: None })),
         ("hystart", SlowStartConfig::Hystart(HystartConfig::default())),
         ("css", SlowStartConfig::HystartPpCss(HystartPpConfig::<CssConfig>::default())),
         ("lss", SlowStartConfig::HystartPpLss(HystartPpConfig::<LssConfig>::default())),
+        ("search", SlowStartConfig::Search(SearchConfig::SENT)),
+        ("search, delivered", SlowStartConfig::Search(SearchConfig::DELIVERED)),
+        ("limited", SlowStartConfig::Limited(LimitedConfig { limit_segments: None, ..LimitedConfig::default() })),
+        ("plateau", SlowStartConfig::Plateau(PlateauConfig::default())),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use crate::world::Draw;
 use base::{Duration, Ratio, Rng};
-use cc::{AvoidanceConfig, CubicConfig, PacingConfig, SlowStartConfig};
+use cc::{AvoidanceConfig, CubicConfig, PacingConfig, SearchConfig, SlowStartConfig};
 use longhaul_sim::BurstLimit;
 use recovery::config::{BlockCheck, BlockCheckVariant, PrrBound, PrrConfig, ReductionConfig};
 use recovery::config::{
@@ -58,12 +58,7 @@ fn sending(rng: &mut Rng, config: &mut Config) {
         0 => AvoidanceConfig::Reno(Default::default()),
         _ => AvoidanceConfig::Cubic(CubicConfig::default()),
     };
-    config.cc.slow_start = match rng.below(4) {
-        0 => SlowStartConfig::Classic(Default::default()),
-        1 => SlowStartConfig::Hystart(Default::default()),
-        2 => SlowStartConfig::HystartPpCss(Default::default()),
-        _ => SlowStartConfig::HystartPpLss(Default::default()),
-    };
+    config.cc.slow_start = slow_start(rng);
     config.cc.initial_window.segments = rng.pick(&[1, 2, 10, 10, 64]);
     if rng.once_in(3) {
         let quantum_segments = rng.pick(&[1, 2, 10]);
@@ -103,6 +98,19 @@ fn sending(rng: &mut Rng, config: &mut Config) {
     config.send.buffer = rng.scale(500, 1 << 20) as u32;
     config.send.nagle = rng.pick(&[NagleConfig::Rfc896, NagleConfig::Minshall, NagleConfig::Off]);
     config.send.persist_max = Duration::from_secs(rng.pick(&[1, 60]));
+}
+
+fn slow_start(rng: &mut Rng) -> SlowStartConfig {
+    match rng.below(8) {
+        0 => SlowStartConfig::Classic(Default::default()),
+        1 => SlowStartConfig::Hystart(Default::default()),
+        2 => SlowStartConfig::HystartPpCss(Default::default()),
+        3 => SlowStartConfig::HystartPpLss(Default::default()),
+        4 => SlowStartConfig::Search(SearchConfig::SENT),
+        5 => SlowStartConfig::Search(SearchConfig::DELIVERED),
+        6 => SlowStartConfig::Limited(Default::default()),
+        _ => SlowStartConfig::Plateau(Default::default()),
+    }
 }
 
 /// Probes, undo, and what leaves before a loss.

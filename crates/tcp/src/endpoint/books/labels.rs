@@ -48,6 +48,7 @@ pub(in crate::endpoint) const fn phase(phase: CcPhase) -> Phase {
         CcPhase::SlowStart => Phase::SlowStart,
         CcPhase::Css => Phase::Css,
         CcPhase::Lss => Phase::Lss,
+        CcPhase::Draining => Phase::Draining,
         CcPhase::Reno => Phase::Reno,
         CcPhase::Cubic => Phase::Cubic,
     }
@@ -60,5 +61,7 @@ pub(in crate::endpoint) const fn exit_cause(cause: cc::ExitCause) -> ExitCause {
         cc::ExitCause::DelayIncrease => ExitCause::DelayIncrease,
         cc::ExitCause::AckTrain => ExitCause::AckTrain,
         cc::ExitCause::CssRounds => ExitCause::CssRounds,
+        cc::ExitCause::Shortfall => ExitCause::Shortfall,
+        cc::ExitCause::Plateau => ExitCause::Plateau,
     }
 }
