@@ -369,10 +369,11 @@ labels! {
 }
 
 impl Phase {
-    /// Returns whether it is one of slow start: the window grows with every acknowledgement, to find the path's rate.
+    /// Returns whether it is one of slow start: the window grows with every acknowledgement, to find the path's rate, or what
+    /// that has queued drains.
     pub const fn is_slow_start(self) -> bool {
         match self {
-            Self::SlowStart | Self::Css | Self::Lss => true,
+            Self::SlowStart | Self::Css | Self::Lss | Self::Draining => true,
             Self::Reno | Self::Cubic => false,
         }
     }
