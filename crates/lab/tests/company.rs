@@ -193,3 +193,46 @@ fn applications_are_the_same_for_any_number_of_jobs() {
     assert_eq!(one, made(2));
     assert_ne!(one[0], one[1], "seeds differ");
 }
+
+/// Two flows over 10 Mbit/s and 25 ms for 20 seconds, on a path that is more than a pipe.
+fn living(life: &str) -> Row {
+    let set = [&SHORT[..], &["flow.orders=given", "flow.company=arm + linux", life]].concat();
+    let [found, again] = [0, 1].map(|_| rows("fairness", &set, &["linux"], 2).remove(0));
+    assert_eq!(found, again, "{life} does not repeat");
+    found
+}
+
+#[test]
+fn a_schedule_changes_the_path_of_several_flows() {
+    let goodput = |row: &Row| row.goodput_mbps.median.unwrap() / row.metrics.share_pct.unwrap() * 100.0;
+    let plain = living("path.changes=none");
+    // Half of the window at half of the rate, of which four fifths of a second are an outage; the use counts what is left.
+    let slower = living("path.changes=15s loss=0.01% + 18s outage=800ms + 20s rate=5Mbit + 20s rtt=50ms");
+    let expected = goodput(&plain) * (1.0 - 0.25 - 0.04);
+    assert!((goodput(&slower) / expected - 1.0).abs() < 0.06, "{slower:?}");
+    assert!((0.9..1.0).contains(&slower.metrics.utilisation.unwrap()), "{slower:?}");
+    assert!(slower.metrics.wait_p99_ms > plain.metrics.wait_p99_ms, "{slower:?}");
+}
+
+#[test]
+fn a_model_sets_the_path_of_several_flows() {
+    let cell = living("path.model=lte mean=10Mbit hold=100ms..1s");
+    let metrics = &cell.metrics;
+    assert!((0.6..1.0).contains(&metrics.utilisation.unwrap()), "{metrics:?}");
+    assert!(
+        metrics.wait_p99_ms.unwrap() > 50.0,
+        "at a tenth of the rate the queue takes ten times as long: {metrics:?}"
+    );
+    let leo = living("path.model=leo every=5s rate=5Mbit..20Mbit");
+    assert!(leo.metrics.utilisation.unwrap() > 0.3 && leo.metrics.dropped_of_arm.unwrap() > 0.0, "{leo:?}");
+}
+
+#[test]
+fn a_policer_limits_several_flows_together() {
+    let metrics = living("path.policer=5Mbit/32kB").metrics;
+    assert!((0.8..=1.0).contains(&metrics.utilisation.unwrap()), "of what the policer lets pass: {metrics:?}");
+    assert!(
+        metrics.wait_p99_ms.unwrap() < 15.0 && metrics.dropped_of_arm.unwrap() > 50.0,
+        "nothing waits: {metrics:?}"
+    );
+}

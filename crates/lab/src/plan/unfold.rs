@@ -3,7 +3,7 @@
 use crate::plan::arm::{Arm, arms};
 use crate::plan::identity::{RunName, digest, made_by, seed};
 use crate::plan::sweep::{self, Cell};
-use crate::spec::{Ends, Experiment, GroupProfile, Point, Primary, UsageError};
+use crate::spec::{Ends, Experiment, GroupProfile, ManagedQueue, Point, Primary, UsageError};
 use core::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -64,6 +64,7 @@ impl Plan {
     /// If the values of a cell or of an arm do not fit together.
     pub fn new(experiment: Experiment) -> Result<Self, UsageError> {
         let cells = sweep::cells(&experiment);
+        buffers_matter(&experiment, &cells)?;
         let arms = arms(&experiment.arms);
         let iterations = 1..=experiment.iterations;
         let (primary, until_decided) = (Primary::default(), false);
@@ -208,6 +209,32 @@ impl Plan {
     }
 }
 
+/// Refuses a sweep of buffers that have no effect, which would make equal cells that look different.
+fn buffers_matter(experiment: &Experiment, cells: &[Cell]) -> Result<(), UsageError> {
+    let managed: [(&str, &str, fn(&Point) -> Option<ManagedQueue>); 2] = [
+        ("path.buffer", "path.queue", |point| point.queue),
+        ("path.back.buffer", "path.back.queue", |point| point.life.back.queue.managed(point.queue)),
+    ];
+    for (key, of_queue, queue) in managed {
+        let axis = experiment.sweep.iter().find(|axis| axis.key == key && axis.values.len() > 1);
+        let without_effect = || cells.iter().find_map(|cell| Some((cell, queue(&cell.point)?)));
+        let Some((axis, (cell, queue))) = axis.zip(without_effect()) else { continue };
+        let value = &axis.values[0];
+        return Err(UsageError {
+            place: format!("{key}={}", axis.values.join(",")),
+            problem: format!(
+                "has no effect behind `{of_queue}={queue}`, in the cell {}: the cells would be equal",
+                cell.title()
+            ),
+            remedy: format!(
+                "sweep the queue's own room, `{of_queue}={} limit={value}` and so on, or take one value, or drop-tail queues alone",
+                queue.word()
+            ),
+        });
+    }
+    Ok(())
+}
+
 fn check(cell: &Cell) -> Result<(), UsageError> {
     cell.point.check().map_err(|refusal| refusal.at(format!("path.drop={}", cell.point.drops)))
 }
@@ -236,6 +263,24 @@ mod tests {
         let overrides = Overrides { arms: texts(arms), set: texts(set), iterations: Some(2), ..Overrides::default() };
         experiment.apply(&overrides).map_err(|error| error.to_string())?;
         Plan::new(experiment).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_sweep_of_buffers_behind_a_queue_with_its_own_room_is_refused() {
+        let refused = |set: &[&str]| plan(&["rfc"], set).unwrap_err();
+        let sweep = "path.buffer=0.5bdp,2bdp";
+        let message = refused(&["path.queue=codel", sweep]);
+        assert!(message.starts_with("path.buffer=0.5bdp,2bdp: has no effect behind `path.queue=codel`"), "{message}");
+        assert!(message.contains("`path.queue=codel limit=0.5bdp`"), "{message}");
+        assert!(
+            refused(&["path.queue=droptail,pie", sweep]).contains("behind `path.queue=pie`"),
+            "a part of the cells"
+        );
+        let back = ["path.back.rate=1Mbit", "path.back.queue=fq_codel", "path.back.buffer=10pkt,20pkt"];
+        assert!(refused(&back).starts_with("path.back.buffer=10pkt,20pkt: "));
+        for fine in [&[sweep][..], &["path.queue=codel", "path.buffer=2bdp"], &["path.queue=codel limit=1bdp,codel"]] {
+            assert!(plan(&["rfc"], fine).is_ok(), "{fine:?}");
+        }
     }
 
     #[test]
