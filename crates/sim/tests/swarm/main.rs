@@ -6,11 +6,13 @@
 //! the trace of a world that fails.
 
 mod config;
+mod life;
 mod undos;
 mod world;
 
 use base::{Instant, Rng};
 use longhaul_sim::{Outcome, Scenario, run};
+use netem::Drops;
 use std::collections::VecDeque;
 use tcp::CloseReason;
 use trace::{ConnId, Event, Observer, Off};
@@ -93,19 +95,34 @@ fn judge(outcome: &Outcome) {
 
 #[test]
 fn random_worlds_keep_all_promises() {
-    let (mut complete, mut flows, mut dropped) = (0, 0, 0);
+    swarm(world::random);
+}
+
+#[test]
+fn random_worlds_whose_paths_are_more_than_pipes_keep_them_too() {
+    let dropped = swarm(life::random);
+    if number("LONGHAUL_SWARM", DEFAULT_WORLDS) >= DEFAULT_WORLDS {
+        let Drops { tail, loss, aqm, policed, thinned } = dropped;
+        assert!([tail, loss, aqm, policed, thinned].iter().all(|packets| *packets > 100), "{dropped:?}");
+    }
+}
+
+/// Runs the worlds of all seeds, and returns what they dropped.
+fn swarm(world: fn(u64) -> Scenario) -> Drops {
+    let (mut complete, mut flows, mut dropped) = (0, 0, Drops::default());
     let worlds = number("LONGHAUL_SWARM", DEFAULT_WORLDS);
     for index in 0..worlds {
-        let scenario = world::random(first_seed().wrapping_add(index));
+        let scenario = world(first_seed().wrapping_add(index));
         let _replay = Replay(&scenario);
         let outcome = run_watched(&scenario, number("LONGHAUL_TRACE", 0) as usize);
         complete += outcome.flows.iter().filter(|flow| flow.is_complete()).count();
         flows += outcome.flows.len();
-        dropped += outcome.forward.dropped.total() + outcome.reverse.dropped.total();
+        dropped = dropped.plus(outcome.forward.dropped).plus(outcome.reverse.dropped);
     }
     // A swarm must be hard, not hopeless: nearly every transfer completes, although there are faults.
     if worlds >= DEFAULT_WORLDS {
         assert!(complete * 10 >= flows * 9, "only {complete} of {flows} flows were completed");
-        assert!(dropped > 1_000, "only {dropped} packets were dropped");
+        assert!(dropped.total() > 1_000, "only {} packets were dropped", dropped.total());
     }
+    dropped
 }
