@@ -1,6 +1,7 @@
 //! Packets beside the TCP's: datagrams, echo requests and fragments for those who handle them, everything else for the program.
 
 use crate::packet::{Buffers, Packet};
+use crate::place::Place;
 use crate::queue::Room;
 use base::Instant;
 use datagram::{Datagrams, Fate};
@@ -29,13 +30,22 @@ pub(crate) struct Beside {
     others: VecDeque<Packet>,
     others_max: usize,
     pub sorted: Sorted,
+    /// Among several shards, which one this is.
+    pub place: Option<Place>,
     /// One datagram of a train.
     part: Vec<u8>,
 }
 
 impl Beside {
     pub fn new(others_max: usize) -> Self {
-        Self { datagrams: None, others: VecDeque::new(), others_max, sorted: Sorted::default(), part: Vec::new() }
+        Self {
+            datagrams: None,
+            others: VecDeque::new(),
+            others_max,
+            sorted: Sorted::default(),
+            place: None,
+            part: Vec::new(),
+        }
     }
 
     /// Takes out what is not for the TCP; its place in `packets` is left empty. A packet that fragments have completed takes the place
@@ -73,7 +83,12 @@ impl Beside {
             packet.extend(&datagrams.take_whole().unwrap_or_default());
         }
         match fate {
-            Fate::ForTcp | Fate::Whole => {}
+            Fate::ForTcp => {}
+            Fate::Whole => {
+                if let Some(place) = &self.place {
+                    place.hand_over(packet);
+                }
+            }
             Fate::Other | Fate::WholeOther => self.keep(packet),
             Fate::Taken | Fate::Dropped(_) => packet.truncate(0),
         }

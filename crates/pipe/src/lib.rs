@@ -16,21 +16,41 @@
 mod beside;
 mod gather;
 mod packet;
+mod place;
 mod queue;
 mod runner;
 mod tunnel;
 
 pub use gather::Gather;
 pub use packet::{Batch, HEAD_ROOM, Packet};
-pub use queue::{Bounds, PipeCounters};
+pub use queue::{Bounds, Closed, PipeCounters};
 pub use runner::{Next, Runner, RunnerConfig};
-pub use tunnel::{Closed, Tunnel};
+pub use tunnel::Tunnel;
 
-use tcp::Stack;
+use place::Place;
+use tcp::{Shards, Stack};
 
 /// Joins a stack and a tunnel. What the stack sends is as its [`tcp::StackConfig::device`] says: the tunnel has to cut super-segments
 /// and to complete checksums that were left to the device.
 pub fn pipe(stack: Stack, cfg: RunnerConfig) -> (Runner, Tunnel) {
     let shared = queue::Shared::new(cfg.inbound, cfg.outbound);
     (Runner::new(stack, cfg, shared.clone()), Tunnel::new(shared))
+}
+
+/// Makes these pipes one host's shards: each tunnel takes packets of every flow, each stack opens flows of its own shard, and each packet
+/// leaves through its own stack's tunnel. Every runner has to be run: the packets for one that is not hold up the tunnels that brought
+/// them.
+///
+/// A shard knows whether the device that its own tunnel reads is empty ([`Tunnel::reads_device`]), not what waits behind the others'.
+///
+/// # Panics
+/// If there are not as many pipes as shards.
+pub fn share(pipes: &mut [(Runner, Tunnel)], shards: Shards) {
+    assert_eq!(pipes.len(), shards.count(), "pipes, and shards");
+    let all = pipes.iter().map(|(_, tunnel)| tunnel.shared.clone()).collect();
+    for (own, (place, (runner, tunnel))) in Place::all(shards, all).zip(pipes).enumerate() {
+        runner.stack().set_shard(shards, own);
+        runner.beside.place = Some(place.clone());
+        tunnel.place = Some(place);
+    }
 }

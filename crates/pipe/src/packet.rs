@@ -167,6 +167,8 @@ pub struct Batch {
     /// Oldest first.
     pub(crate) packets: Vec<Packet>,
     pub(crate) empty: Buffers,
+    /// Where packets go that are sent to several shards; kept for its memory.
+    pub(crate) places: Vec<usize>,
 }
 
 impl Batch {

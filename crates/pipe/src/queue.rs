@@ -2,8 +2,9 @@
 
 use crate::packet::{Batch, Buffers, Packet};
 use std::collections::VecDeque;
+use std::ops::AddAssign;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::Waker;
+use std::task::{Context, Waker};
 
 /// Limits of a queue. It is full when either is reached; one packet always fits into an empty queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +37,29 @@ pub struct PipeCounters {
     pub malformed: u64,
     /// Packets that were handed up because they are not TCP's.
     pub others: u64,
+    /// Packets among the inbound ones that came to another shard's tunnel and were handed over.
+    pub handed_over: u64,
     /// Packets that were to be handed up and were dropped because too many waited.
     pub others_dropped: u64,
 }
+
+impl AddAssign for PipeCounters {
+    fn add_assign(&mut self, other: Self) {
+        self.inbound += other.inbound;
+        self.outbound += other.outbound;
+        self.inbound_full += other.inbound_full;
+        self.outbound_full += other.outbound_full;
+        self.malformed += other.malformed;
+        self.others += other.others;
+        self.handed_over += other.handed_over;
+        self.others_dropped += other.others_dropped;
+    }
+}
+
+/// The stack is gone: its runner was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the stack behind this pipe is gone")]
+pub struct Closed;
 
 /// What a queue can still take.
 #[derive(Clone, Copy, Debug)]
@@ -135,6 +156,8 @@ pub(crate) struct State {
     pub counters: PipeCounters,
     /// Waits for room in the inbound queue.
     pub sender: Option<Waker>,
+    /// Wait for the same, as tunnels of other shards.
+    guests: Vec<Waker>,
     /// Waits for a packet in the outbound queue.
     pub receiver: Option<Waker>,
     /// Waits for a packet in the inbound queue, or for room in the outbound one if `runner_wants_room`.
@@ -152,6 +175,8 @@ pub(crate) struct State {
     pub runner_is_gone: bool,
     /// To be woken after the present work: sender, receiver, runner, reader.
     due: [Option<Waker>; 4],
+    /// To be woken beside them: the guests.
+    due_guests: Vec<Waker>,
     /// Most calls wake no task.
     has_due: bool,
 }
@@ -161,6 +186,17 @@ impl State {
     pub fn wake_sender(&mut self) {
         if let Some(waker) = self.sender.take() {
             self.wake(0, waker);
+        }
+        if !self.guests.is_empty() {
+            self.due_guests.append(&mut self.guests);
+            self.has_due = true;
+        }
+    }
+
+    /// Lets a task of another shard's tunnel wait for room.
+    pub fn add_guest(&mut self, cx: &Context<'_>) {
+        if !self.guests.iter().any(|guest| guest.will_wake(cx.waker())) {
+            self.guests.push(cx.waker().clone());
         }
     }
 
@@ -229,6 +265,7 @@ impl Shared {
             pool: Pool { empty: Buffers::default(), bytes: 0, bytes_max },
             counters: PipeCounters::default(),
             sender: None,
+            guests: Vec::new(),
             receiver: None,
             runner: None,
             runner_wants_room: false,
@@ -239,6 +276,7 @@ impl Shared {
             tunnel_is_gone: false,
             runner_is_gone: false,
             due: [const { None }; 4],
+            due_guests: Vec::new(),
             has_due: false,
         })))
     }
@@ -251,9 +289,9 @@ impl Shared {
         if !std::mem::take(&mut state.has_due) {
             return result;
         }
-        let due = std::mem::take(&mut state.due);
+        let (due, guests) = (std::mem::take(&mut state.due), std::mem::take(&mut state.due_guests));
         drop(state);
-        due.into_iter().flatten().for_each(Waker::wake);
+        due.into_iter().flatten().chain(guests).for_each(Waker::wake);
         result
     }
 }

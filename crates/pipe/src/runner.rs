@@ -50,7 +50,7 @@ pub struct Runner {
     spare: Buffers,
     /// Most large ones among them.
     large_max: usize,
-    beside: Beside,
+    pub(crate) beside: Beside,
     /// Everything that had come by this time was taken in.
     known_until: Instant,
     /// A later time, and how many of the packets that had come by then still wait.

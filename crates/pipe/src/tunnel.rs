@@ -1,26 +1,25 @@
 //! The tunnel's end of a pipe.
 
 use crate::packet::{Batch, Packet};
-use crate::queue::{Direction, PipeCounters, Shared, State};
+use crate::place::Place;
+use crate::queue::{Closed, Direction, PipeCounters, Shared, State};
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
-/// The stack is gone: its runner was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the stack behind this pipe is gone")]
-pub struct Closed;
-
 /// The end of a pipe that a tunnel, a device or a test holds. Dropped, it stands for a device that takes and brings nothing more.
 ///
-/// One task may wait to send and one to receive; of two that wait for the same, only the last one is woken.
+/// One task may wait to send and one to receive; of two that wait for the same, only the last one is woken. Among several shards
+/// ([`crate::share`]) each tunnel takes packets of every flow, and hands those of others over.
 #[derive(Debug)]
 pub struct Tunnel {
-    shared: Shared,
+    pub(crate) shared: Shared,
+    /// Among several shards, which one this is.
+    pub(crate) place: Option<Place>,
 }
 
 impl Tunnel {
     pub(crate) fn new(shared: Shared) -> Self {
-        Self { shared }
+        Self { shared, place: None }
     }
 
     /// Sends packets to the stack, oldest first, and returns how many; packets that do not fit stay in the batch.
@@ -28,7 +27,10 @@ impl Tunnel {
     /// # Errors
     /// [`Closed`].
     pub fn try_send(&self, batch: &mut Batch) -> Result<usize, Closed> {
-        self.shared.with(|state| send_into(state, batch))
+        match &self.place {
+            None => self.shared.with(|state| send_into(state, batch)),
+            Some(place) => place.send(batch, |_, _| {}),
+        }
     }
 
     /// Sends the whole batch; pending until there has been room for all of it. What has been sent leaves the batch, so dropping the
@@ -37,6 +39,13 @@ impl Tunnel {
     /// # Errors
     /// [`Closed`].
     pub fn poll_send(&self, cx: &mut Context<'_>, batch: &mut Batch) -> Poll<Result<(), Closed>> {
+        if let Some(place) = &self.place {
+            place.send(batch, |state, is_guest| match is_guest {
+                false => state.sender = Some(cx.waker().clone()),
+                true => state.add_guest(cx),
+            })?;
+            return if batch.is_empty() { Poll::Ready(Ok(())) } else { Poll::Pending };
+        }
         self.shared.with(|state| {
             send_into(state, batch)?;
             if batch.is_empty() {

@@ -39,7 +39,7 @@ pub use recv::AckPace;
 pub use stack::{
     Conn, ConnectError, Destinations, DeviceCaps, FastOpenError, FastOpenKeys, GuardCounters, GuardedUsage,
     LateRequests, ListenError, ListenOn, LocalEnd, Request, RequestConfig, RequestCounters, RequestError, Segmentation,
-    Stack, StackConfig, StackCounters, StackEvent, TxChecksum,
+    Shards, Stack, StackConfig, StackCounters, StackEvent, TxChecksum,
 };
 pub use timers::TimerKind;
 pub use turn::{Budget, ChecksumState, RxFrame, Sent, Timers, TurnResult, TxFrame, turn};

@@ -4,7 +4,7 @@ use crate::ip::{self, PROTOCOL_ICMPV4, PROTOCOL_ICMPV6, PROTOCOL_TCP, Version};
 use crate::sum::ones_complement_sum;
 use crate::tcp::packet as tcp_header;
 use crate::{IpRepr, Malformed, TcpRepr, ipv4, ipv6};
-use core::net::{IpAddr, Ipv6Addr};
+use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// The headers of a packet, from the first byte of the IP header to the last one of the TCP header; an ICMP message is all header.
 ///
@@ -114,6 +114,16 @@ impl<'a> Header<'a> {
     pub fn destination(&self) -> IpAddr {
         ip::version(self.bytes)
             .map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |version| ip::destination(version, self.bytes))
+    }
+
+    /// Returns the ends of a TCP segment, its sender first: what tells flows apart. Nothing is verified.
+    #[inline]
+    pub fn ends(&self) -> Option<[SocketAddr; 2]> {
+        let Carried::Tcp(version) = self.carried else { return None };
+        let ports = self.bytes.get(self.at..)?.first_chunk::<4>()?;
+        let [from, to] = [[ports[0], ports[1]], [ports[2], ports[3]]].map(u16::from_be_bytes);
+        let (source, destination) = (ip::source(version, self.bytes), ip::destination(version, self.bytes));
+        Some([SocketAddr::new(source, from), SocketAddr::new(destination, to)])
     }
 
     /// Returns the ICMP message and the address it comes from, if the packet carries one.

@@ -1,5 +1,6 @@
 //! The application's side of a stack.
 
+use super::shards::{Shard, Shards};
 use super::slots::{Admission, Label, Slot};
 use super::{Conn, ConnectError, LocalEnd, PORT_STEPS_MAX, Stack, StackEvent};
 use crate::config::ValidConfig;
@@ -95,13 +96,23 @@ impl Stack {
         for tried in 0..count {
             // Less than the range's length, so it fits.
             tuple.local_port = first + (begin.wrapping_add(tried) % count) as u16;
-            // A port that the application named is used as it is; a random choice avoids those of listeners.
-            let listened = count > 1 && self.listeners.keys().any(|on| on.port == tuple.local_port);
-            if tuple.local_port != 0 && !listened && self.is_free(&tuple, cfg, now) {
+            // A port that the application named is used as it is; a random choice avoids those of listeners and of other shards.
+            let avoided = count > 1
+                && (self.shard.is_some_and(|shard| !shard.has(&tuple))
+                    || self.listeners.keys().any(|on| on.port == tuple.local_port));
+            if tuple.local_port != 0 && !avoided && self.is_free(&tuple, cfg, now) {
                 return Ok(tuple);
             }
         }
         Err(ConnectError::PortsExhausted)
+    }
+
+    /// From now on ports that the stack chooses itself give flows of its own shard. Its driver brings it no others' segments.
+    ///
+    /// # Panics
+    /// If there is no such shard.
+    pub fn set_shard(&mut self, shards: Shards, own: usize) {
+        self.shard = Some(Shard::new(shards, own));
     }
 
     /// Returns whether a new connection may use these addresses and ports.

@@ -18,6 +18,7 @@
 
 use crate::config::{GuardConfig, WrittenData};
 use base::Bytes;
+use core::ops::AddAssign;
 use std::collections::BTreeMap;
 
 /// Memory of a connection that holds no data: its slot, its endpoint with its boxes, and its places in the lookups, in bytes.
@@ -263,4 +264,29 @@ pub struct GuardCounters {
     pub replies_dropped: u64,
     /// Resets withheld by the rate limit.
     pub resets_withheld: u64,
+}
+
+impl AddAssign for GuardedUsage {
+    /// The window is the smallest of both.
+    fn add_assign(&mut self, other: Self) {
+        self.memory += other.memory;
+        self.window_max = self.window_max.min(other.window_max);
+        self.embryonic += other.embryonic;
+        self.time_wait += other.time_wait;
+        self.orphans += other.orphans;
+        self.replies += other.replies;
+        self.deadlines += other.deadlines;
+    }
+}
+
+impl AddAssign for GuardCounters {
+    fn add_assign(&mut self, other: Self) {
+        self.time_wait_evicted += other.time_wait_evicted;
+        self.embryonic_evicted += other.embryonic_evicted;
+        self.orphans_reset += other.orphans_reset;
+        self.out_of_order_discarded += other.out_of_order_discarded;
+        self.refused_for_memory += other.refused_for_memory;
+        self.replies_dropped += other.replies_dropped;
+        self.resets_withheld += other.resets_withheld;
+    }
 }

@@ -22,6 +22,7 @@ mod relief;
 mod request_table;
 mod requests;
 mod reset;
+mod shards;
 mod slots;
 mod socket;
 #[cfg(test)]
@@ -33,6 +34,7 @@ pub use fast_connect::FastOpenError;
 pub use fastopen::FastOpenKeys;
 pub use listener::ListenOn;
 pub use request_table::{Destinations, LateRequests, Request, RequestConfig, RequestCounters, RequestError};
+pub use shards::Shards;
 pub use slots::Conn;
 
 use crate::config::GuardConfig;
@@ -44,12 +46,13 @@ use budget::Budget;
 use cookie_jar::CookieJar;
 use core::fmt;
 use core::net::IpAddr;
-use core::ops::RangeInclusive;
+use core::ops::{AddAssign, RangeInclusive};
 use fastopen::FastOpenStack;
 use isn::IsnGenerator;
 use listener::Listener;
 use paths::PathCache;
 use request_table::Requests;
+use shards::Shard;
 use slots::Slots;
 use std::collections::{BTreeMap, VecDeque};
 use timers::DeadlineHeap;
@@ -196,6 +199,25 @@ pub struct StackCounters {
     pub icmp_ignored: u64,
 }
 
+impl AddAssign for StackCounters {
+    fn add_assign(&mut self, other: Self) {
+        self.frames_received += other.frames_received;
+        self.frames_sent += other.frames_sent;
+        self.malformed += other.malformed;
+        self.last_malformed = other.last_malformed.or(self.last_malformed);
+        self.bad_checksum += other.bad_checksum;
+        self.not_ours += other.not_ours;
+        self.no_connection += other.no_connection;
+        self.backlog_full += other.backlog_full;
+        self.syn_fin += other.syn_fin;
+        self.cookies_sent += other.cookies_sent;
+        self.cookies_taken += other.cookies_taken;
+        self.icmp += other.icmp;
+        self.icmp_out_of_window += other.icmp_out_of_window;
+        self.icmp_ignored += other.icmp_ignored;
+    }
+}
+
 /// An answer to a segment without a connection.
 #[derive(Clone, Copy, Debug)]
 enum Reply {
@@ -236,6 +258,8 @@ pub struct Stack {
     slots: Slots,
     listeners: Listeners,
     requests: Requests,
+    /// Which of several stacks it is.
+    shard: Option<Shard>,
     deadlines: DeadlineHeap,
     /// Endpoints that may have something to transmit, in order of arrival.
     ready: VecDeque<u32>,
@@ -287,6 +311,7 @@ impl Stack {
             slots: Slots::default(),
             listeners: BTreeMap::new(),
             requests: Requests::default(),
+            shard: None,
             deadlines: DeadlineHeap::default(),
             ready: VecDeque::new(),
             keepers: VecDeque::new(),

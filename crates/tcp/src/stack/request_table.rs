@@ -7,6 +7,7 @@ use crate::config::ValidConfig;
 use crate::endpoint::{FourTuple, Predecessor, Segment};
 use base::{Duration, Instant};
 use core::fmt;
+use core::ops::AddAssign;
 use std::collections::BTreeMap;
 use wire::{Ecn, Fragmentation, IpRepr, TcpRepr};
 
@@ -92,6 +93,17 @@ pub struct RequestCounters {
     pub no_memory: u64,
     /// Requests that were forgotten because no decision came in time.
     pub expired: u64,
+}
+
+impl AddAssign for RequestCounters {
+    fn add_assign(&mut self, other: Self) {
+        self.offered += other.offered;
+        self.late += other.late;
+        self.repeated += other.repeated;
+        self.over_limit += other.over_limit;
+        self.no_memory += other.no_memory;
+        self.expired += other.expired;
+    }
 }
 
 /// What the stack keeps of a SYN.

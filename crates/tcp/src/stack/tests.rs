@@ -8,6 +8,7 @@ mod late_requests;
 mod listener;
 mod requests;
 mod restart;
+mod shards;
 mod time_wait;
 
 use super::*;
