@@ -10,6 +10,7 @@ use crate::offload;
 use nix::errno::Errno;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 use std::os::fd::{AsFd, BorrowedFd};
 use tcp::{ChecksumState, DeviceCaps, Segmentation, TxChecksum};
 use tun_rs::{DeviceBuilder, SyncDevice, VIRTIO_NET_HDR_LEN};
@@ -97,6 +98,8 @@ pub struct Tun {
 enum Behind {
     /// A stack of ours.
     Stack,
+    /// Several, each with a queue of its own.
+    Stacks,
     /// Another device, which needs a queue of this many packets, and no unsolicited packets.
     Link { queue: u32 },
 }
@@ -117,6 +120,30 @@ impl Tun {
         Self::set_up(&config.name, config.mtu, config.offload, &[address], Behind::Stack)
     }
 
+    /// Creates the device with so many queues, each of which can be read and written by a thread of its own. The kernel puts a flow's
+    /// packets into the queue through which the flow's last packet was written, as long as it remembers it (three seconds), and those of
+    /// other flows into any.
+    ///
+    /// # Errors
+    /// As for [`Self::create`]; [`TunError::SetUp`] for more queues than the kernel has (256).
+    pub fn create_queues(config: &TunConfig, queues: NonZeroU32) -> Result<Vec<Self>, TunError> {
+        let address = (config.address.kernel_address(), config.address.prefix());
+        let name = &config.name;
+        let mut all = vec![Self::set_up(name, config.mtu, config.offload, &[address], Behind::Stacks)?];
+        for _ in 1..queues.get() {
+            let next = all[0].next_queue();
+            let failed = |source| TunError::SetUp { name: name.clone(), step: "open another queue of", source };
+            all.push(next.map_err(failed)?);
+        }
+        Ok(all)
+    }
+
+    fn next_queue(&self) -> io::Result<Self> {
+        let device = self.device.try_clone()?;
+        device.set_nonblocking(true)?;
+        Ok(Self { device, ..*self })
+    }
+
     /// Creates a device with offload and another device behind it instead of a stack: the kernel gets these addresses themselves,
     /// and a queue of this many packets.
     pub(crate) fn create_for_link(name: &str, mtu: u16, addresses: &[Cidr], queue: u32) -> Result<Self, TunError> {
@@ -132,9 +159,9 @@ impl Tun {
         behind: Behind,
     ) -> Result<Self, TunError> {
         check_name(name)?;
-        let device = open(name, offload)?;
+        let device = open(name, offload, matches!(behind, Behind::Stacks))?;
         let queue = match behind {
-            Behind::Stack => QUEUE,
+            Behind::Stack | Behind::Stacks => QUEUE,
             Behind::Link { queue } => {
                 keep_quiet(name, addresses);
                 queue
@@ -243,8 +270,9 @@ fn check_name(name: &str) -> Result<(), TunError> {
     Ok(())
 }
 
-fn open(name: &str, offload: Offload) -> Result<SyncDevice, TunError> {
-    let opened = DeviceBuilder::new().name(name).offload(offload == Offload::On).enable(false).build_sync();
+fn open(name: &str, offload: Offload, queues: bool) -> Result<SyncDevice, TunError> {
+    let builder = DeviceBuilder::new().name(name).offload(offload == Offload::On).multi_queue(queues).enable(false);
+    let opened = builder.build_sync();
     opened.map_err(|source| {
         let name = name.to_owned();
         match source.raw_os_error().map(Errno::from_raw) {

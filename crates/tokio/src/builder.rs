@@ -1,7 +1,9 @@
 //! How a stack is put together.
 
+use crate::build_error::BuildError;
 use crate::clock::{Clock, SystemClock};
 use crate::driver::Driver;
+use crate::handles::Handles;
 use crate::net::Net;
 use crate::observed::Observed;
 use crate::shared::{Handle, Inner, Shared};
@@ -10,9 +12,11 @@ use datagram::{DatagramConfig, Datagrams, Strangers};
 use pipe::{Bounds, RunnerConfig, Tunnel};
 use std::fmt;
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 use tcp::config::{GuardConfig, WrittenData};
 use tcp::{
-    Config, Destinations, DeviceCaps, LateRequests, RequestConfig, Segmentation, StackConfig, TxChecksum, ValidConfig,
+    Config, Destinations, DeviceCaps, LateRequests, RequestConfig, Segmentation, Shards, StackConfig, TxChecksum,
+    ValidConfig,
 };
 
 /// Least MTU of IPv6 (RFC 8200 §5), and of a stack with IPv4 alone: what every host takes (RFC 791 §3.2).
@@ -44,7 +48,8 @@ pub struct StackBuilder {
     queues: RunnerConfig,
     /// Changes to the defaults of UDP, or none of it.
     datagrams: Option<Change>,
-    clock: Option<Box<dyn Clock>>,
+    /// One for each shard; none for the machine's.
+    clocks: Vec<Box<dyn Clock>>,
     observed: Observed,
     seed: Option<u64>,
 }
@@ -57,27 +62,10 @@ enum Profile {
     Given(ValidConfig),
 }
 
-/// Why a stack cannot be built.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// No address, and no other destination either: nothing could reach it.
-    #[error("the stack has no address: give it `addresses`, or let it stand for `any_destination`")]
-    NoAddress,
-    /// The MTU is too small for the addresses' IP version.
-    #[error("an MTU of {mtu} bytes: this stack needs {least} at least")]
-    MtuTooSmall {
-        /// What was given.
-        mtu: u16,
-        /// What is needed.
-        least: u16,
-    },
-    /// No profile has the name.
-    #[error(transparent)]
-    UnknownProfile(#[from] profiles::UnknownProfile),
-    /// The system gives no random numbers.
-    #[error("the system gives no random numbers for initial sequence numbers: {0}")]
-    NoEntropy(getrandom::Error),
+impl Default for Profile {
+    fn default() -> Self {
+        Self::Named("longhaul".to_owned())
+    }
 }
 
 impl Default for StackBuilder {
@@ -88,13 +76,13 @@ impl Default for StackBuilder {
         Self {
             addresses: Vec::new(),
             device,
-            profile: Profile::Named("longhaul".to_owned()),
+            profile: Profile::default(),
             requests: None,
             late_requests: 0,
             guards: GuardConfig::default(),
             queues: RunnerConfig { others: 64, ..RunnerConfig::default() },
             datagrams: Some(Box::new(|_| {})),
-            clock: None,
+            clocks: Vec::new(),
             observed: Observed::default(),
             seed: None,
         }
@@ -227,7 +215,14 @@ impl StackBuilder {
     /// The clock, instead of [`SystemClock`].
     #[must_use]
     pub fn clock(mut self, clock: impl Clock) -> Self {
-        self.clock = Some(Box::new(clock));
+        self.clocks = vec![Box::new(clock)];
+        self
+    }
+
+    /// The same for each shard of [`Self::build_shards`], in their order. All show one time.
+    #[must_use]
+    pub fn clocks(mut self, clocks: impl IntoIterator<Item = impl Clock>) -> Self {
+        self.clocks = clocks.into_iter().map(|clock| Box::new(clock) as Box<dyn Clock>).collect();
         self
     }
 
@@ -251,14 +246,36 @@ impl StackBuilder {
     /// # Errors
     /// [`BuildError`].
     pub fn build(self) -> Result<(Net, Tunnel, Driver), BuildError> {
-        if self.addresses.is_empty() && self.requests.is_none() {
-            return Err(BuildError::NoAddress);
-        }
-        let least = if self.addresses.iter().any(IpAddr::is_ipv6) { LEAST_MTU.0 } else { LEAST_MTU.1 };
-        if self.device.mtu < least {
-            return Err(BuildError::MtuTooSmall { mtu: self.device.mtu, least });
-        }
-        let config = match self.profile {
+        let (net, ends) = self.build_all(NonZeroU32::MIN)?;
+        let (packets, driver) = ends.into_iter().next().expect("one shard");
+        Ok((net, packets, driver))
+    }
+
+    /// Builds a stack of several shards, which run at the same time: an end for the device and a driver for each, all of which are to be
+    /// run; a driver that is to have a thread of its own gets a runtime of its own. A hash of addresses and ports says which shard has a
+    /// connection. The ends may be those of a device's queues: a packet may come to any of them, and is handed to its connection's
+    /// shard; what a shard sends leaves through its own end.
+    ///
+    /// [`Net`] is one for all: it listens in every shard, and connects from ports that spread connections over all. What does not merge:
+    /// * UDP, echo replies, reassembly and other packets are the first shard's, as far as they are not TCP's.
+    /// * [`Self::memory`] and [`GuardConfig::memory_max`] are divided equally, and what one shard does not need another cannot have. All
+    ///   other bounds hold for each shard: requests, listeners' queues, orphans, TIME-WAIT, resets, queues of packets.
+    /// * Each shard learns for itself which packets a path takes, and which servers know it by a Fast Open cookie.
+    /// * Numbers of connections ([`crate::ConnectionInfo::id`]) begin anew in each shard.
+    /// * A shard serves a timer when its own end's device was read empty. A packet that waits in another queue is late then.
+    ///
+    /// # Errors
+    /// [`BuildError`]; an observer sees one stack alone, and a clock that was given must be given for each shard
+    /// ([`Self::clocks`]).
+    pub fn build_shards(self, shards: NonZeroU32) -> Result<(Net, Vec<Tunnel>, Vec<Driver>), BuildError> {
+        let (net, ends) = self.build_all(shards)?;
+        let (packets, drivers) = ends.into_iter().unzip();
+        Ok((net, packets, drivers))
+    }
+
+    fn build_all(mut self, count: NonZeroU32) -> Result<(Net, Vec<(Tunnel, Driver)>), BuildError> {
+        let least = self.check(count.get() as usize)?;
+        let config = match std::mem::take(&mut self.profile) {
             Profile::Named(name) => written_ahead(profiles::get(&name)?.config()),
             Profile::Given(config) => config,
         };
@@ -272,28 +289,75 @@ impl StackBuilder {
                 [getrandom::u64().map_err(BuildError::NoEntropy)?, getrandom::u64().map_err(BuildError::NoEntropy)?]
             }
         };
-        let addresses = self.addresses.clone();
-        let any = self.requests.is_some_and(|requests| requests.destinations == Destinations::Any);
-        let datagrams = self.datagrams.map(|change| {
-            let mut cfg = DatagramConfig::new(addresses.clone(), self.device.mtu);
-            if any {
-                (cfg.destinations, cfg.strangers) = (datagram::Destinations::Any, Strangers::Offer);
-            }
-            change(&mut cfg);
-            Datagrams::new(cfg, rng.fork("datagrams"))
-        });
-        let stack = StackConfig { addresses: self.addresses, device: self.device, isn_secret, guards: self.guards };
-        let mut stack = tcp::Stack::new(stack, rng);
-        stack.set_requests(self.requests);
-        if self.late_requests > 0 {
-            let (cfg, undecided_max) = (config.clone(), self.late_requests);
-            stack.set_late_requests(Some(LateRequests { cfg, undecided_max }));
+        self.guards.memory_max /= u64::from(count.get());
+        let mut datagrams = self.make_datagrams(&rng);
+        let mut pipes: Vec<_> = (0..count.get())
+            .map(|shard| {
+                let rng = if shard == 0 { rng.clone() } else { rng.fork(&format!("shard/{shard}")) };
+                let mut stack = tcp::Stack::new(self.stack_config(isn_secret), rng);
+                stack.set_requests(self.requests);
+                if self.late_requests > 0 {
+                    let (cfg, undecided_max) = (config.clone(), self.late_requests);
+                    stack.set_late_requests(Some(LateRequests { cfg, undecided_max }));
+                }
+                pipe::pipe(stack, self.queues)
+            })
+            .collect();
+        if let Some(datagrams) = datagrams.take() {
+            pipes[0].0.set_datagrams(datagrams);
         }
-        let (mut runner, packets) = pipe::pipe(stack, self.queues);
-        datagrams.into_iter().for_each(|datagrams| runner.set_datagrams(datagrams));
-        let clock = self.clock.unwrap_or_else(|| Box::new(SystemClock::default()));
-        let shared = Shared::new(Inner::new(runner, clock, self.observed, config, addresses, least));
-        Ok((Net::new(Handle::new(&shared)), packets, Driver::new(shared)))
+        let shards = Shards::new(isn_secret, count);
+        if pipes.len() > 1 {
+            pipe::share(&mut pipes, shards);
+        }
+        let (mut clocks, mut observed) = (self.clocks.into_iter(), self.observed);
+        let (mut handles, mut ends) = (Vec::new(), Vec::new());
+        for (runner, packets) in pipes {
+            let clock = clocks.next().unwrap_or_else(|| Box::new(SystemClock::default()));
+            let observed = std::mem::take(&mut observed);
+            let inner = Inner::new(runner, clock, observed, config.clone(), self.addresses.clone(), least);
+            let shared = Shared::new(inner);
+            handles.push(Handle::new(&shared));
+            ends.push((packets, Driver::new(shared)));
+        }
+        Ok((Net::new(Handles::new(handles, shards)), ends))
+    }
+
+    /// Returns the least MTU that the addresses need, if the settings fit each other.
+    fn check(&self, shards: usize) -> Result<u16, BuildError> {
+        if self.addresses.is_empty() && self.requests.is_none() {
+            return Err(BuildError::NoAddress);
+        }
+        if shards > 1 && self.observed.observes() {
+            return Err(BuildError::Shards {
+                shards,
+                given: "one observer",
+                remedy: "an observer sees one stack alone",
+            });
+        }
+        if !self.clocks.is_empty() && self.clocks.len() != shards {
+            let (given, remedy) = ("another number of clocks", "give each its own (`clocks`)");
+            return Err(BuildError::Shards { shards, given, remedy });
+        }
+        let least = if self.addresses.iter().any(IpAddr::is_ipv6) { LEAST_MTU.0 } else { LEAST_MTU.1 };
+        if self.device.mtu < least {
+            return Err(BuildError::MtuTooSmall { mtu: self.device.mtu, least });
+        }
+        Ok(least)
+    }
+
+    fn make_datagrams(&mut self, rng: &Rng) -> Option<Datagrams> {
+        let change = self.datagrams.take()?;
+        let mut cfg = DatagramConfig::new(self.addresses.clone(), self.device.mtu);
+        if self.requests.is_some_and(|requests| requests.destinations == Destinations::Any) {
+            (cfg.destinations, cfg.strangers) = (datagram::Destinations::Any, Strangers::Offer);
+        }
+        change(&mut cfg);
+        Some(Datagrams::new(cfg, rng.fork("datagrams")))
+    }
+
+    fn stack_config(&self, isn_secret: [u64; 2]) -> StackConfig {
+        StackConfig { addresses: self.addresses.clone(), device: self.device, isn_secret, guards: self.guards }
     }
 }
 

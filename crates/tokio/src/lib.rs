@@ -11,6 +11,7 @@
 #![deny(unsafe_code)]
 
 mod backlog;
+mod build_error;
 mod builder;
 mod clock;
 mod connection;
@@ -18,6 +19,7 @@ pub mod device;
 mod driver;
 mod error;
 mod halves;
+mod handles;
 mod listener;
 mod net;
 mod observed;
@@ -33,7 +35,8 @@ pub mod virtual_time;
 mod waits;
 
 pub use base::{Duration, Instant};
-pub use builder::{BuildError, Stack, StackBuilder};
+pub use build_error::BuildError;
+pub use builder::{Stack, StackBuilder};
 pub use clock::{Clock, SystemClock, TokioClock};
 pub use connection::ShutdownEnds;
 pub use datagram::{

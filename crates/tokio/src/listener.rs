@@ -1,25 +1,45 @@
 //! Connections that peers open to a port of this stack.
 
 use crate::error;
-use crate::shared::Handle;
+use crate::handles::Handles;
+use crate::shared::{Handle, Stage};
 use crate::stream::TcpStream;
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::task::{Context, Poll};
-use tcp::ListenOn;
+use tcp::{ListenOn, ValidConfig};
 
 /// Listens on a port. Dropping it resets the connections that were not accepted.
 #[derive(Debug)]
 pub struct TcpListener {
-    handle: Handle,
+    handles: Arc<Handles>,
+    /// The shards that listen.
+    opened: usize,
     on: ListenOn,
     address: SocketAddr,
 }
 
 impl TcpListener {
-    pub(crate) fn new(handle: Handle, address: SocketAddr) -> Self {
-        Self { handle, on: address.into(), address }
+    pub(crate) fn new(handles: Arc<Handles>, address: SocketAddr) -> Self {
+        Self { handles, opened: 0, on: address.into(), address }
+    }
+
+    /// Listens in every shard. Dropped after an error, it listens in none.
+    pub(crate) fn open(&mut self, backlog: u32, config: &ValidConfig) -> io::Result<()> {
+        for handle in self.handles.all() {
+            handle.with(|inner| {
+                if inner.stage != Stage::Open {
+                    return Err(error::driver_gone());
+                }
+                inner.runner.stack().listen(self.on, backlog, config).map_err(error::of_listen)?;
+                inner.backlogs.open(self.on);
+                Ok(())
+            })?;
+            self.opened += 1;
+        }
+        Ok(())
     }
 
     /// Waits for an established connection, and returns it with its peer's address. Dropping the future loses none.
@@ -35,7 +55,12 @@ impl TcpListener {
     /// # Errors
     /// As for [`Self::accept`].
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
-        let next = self.handle.with(|inner| {
+        let accepted = self.handles.in_turn().map(|handle| self.poll_shard(handle, cx)).find(Poll::is_ready);
+        accepted.unwrap_or(Poll::Pending)
+    }
+
+    fn poll_shard(&self, handle: &Handle, cx: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
+        let next = handle.with(|inner| {
             loop {
                 if inner.is_over() || !inner.backlogs.is_open(self.on) {
                     return Poll::Ready(Err(error::driver_gone()));
@@ -50,7 +75,7 @@ impl TcpListener {
             }
         });
         next.map_ok(|(conn, tuple)| {
-            let stream = TcpStream::new(self.handle.clone(), conn, tuple);
+            let stream = TcpStream::new(handle.clone(), conn, tuple);
             let peer = stream.peer_addr();
             (stream, peer)
         })
@@ -64,9 +89,11 @@ impl TcpListener {
 
 impl Drop for TcpListener {
     fn drop(&mut self) {
-        self.handle.with(|inner| {
-            inner.backlogs.close(self.on);
-            inner.call(|stack, at| stack.unlisten(at, self.on));
-        });
+        for handle in &self.handles.all()[..self.opened] {
+            handle.with(|inner| {
+                inner.backlogs.close(self.on);
+                inner.call(|stack, at| stack.unlisten(at, self.on));
+            });
+        }
     }
 }

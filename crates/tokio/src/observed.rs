@@ -38,6 +38,11 @@ impl Observed {
         }
     }
 
+    /// Returns whether there is one.
+    pub fn observes(&self) -> bool {
+        self.is_on()
+    }
+
     fn observer(&mut self) -> Option<&mut (dyn ConnectionObserver + 'static)> {
         #[cfg(feature = "trace")]
         return self.by.as_deref_mut();

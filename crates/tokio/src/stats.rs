@@ -4,6 +4,7 @@ use crate::shared::Inner;
 use datagram::DatagramCounters;
 use pipe::PipeCounters;
 use std::net::SocketAddr;
+use std::ops::AddAssign;
 use tcp::{Conn, Endpoint, GuardCounters, GuardedUsage, RequestCounters, StackCounters, State, TcpInfo};
 
 /// Totals of a stack since it was built, and what it holds now.
@@ -46,11 +47,27 @@ impl Stats {
     }
 }
 
+impl AddAssign for Stats {
+    fn add_assign(&mut self, other: Self) {
+        self.stack += other.stack;
+        self.pipe += other.pipe;
+        // The first shard's alone.
+        self.datagrams = self.datagrams.or(other.datagrams);
+        self.requests += other.requests;
+        self.guards += other.guards;
+        self.usage += other.usage;
+        self.connections += other.connections;
+        self.undecided += other.undecided;
+    }
+}
+
 /// One connection of a stack.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ConnectionInfo {
-    /// Its number, as in traces; never used again.
+    /// The shard that has it; zero without shards.
+    pub shard: usize,
+    /// Its number in that shard, as in traces; never used again.
     pub id: u32,
     /// This side.
     pub local: SocketAddr,
@@ -63,9 +80,10 @@ pub struct ConnectionInfo {
 }
 
 impl ConnectionInfo {
-    pub(crate) fn of(conn: Conn, endpoint: &Endpoint) -> Self {
+    pub(crate) fn of(shard: usize, conn: Conn, endpoint: &Endpoint) -> Self {
         let tuple = endpoint.tuple();
         Self {
+            shard,
             id: conn.id().0,
             local: SocketAddr::new(tuple.local, tuple.local_port),
             remote: SocketAddr::new(tuple.remote, tuple.remote_port),

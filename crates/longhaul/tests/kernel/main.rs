@@ -6,5 +6,6 @@ mod examples;
 mod http;
 mod many;
 mod namespace;
+mod shards;
 mod transparent;
 mod udp;

@@ -6,6 +6,7 @@ mod lifetime;
 mod observed;
 mod requests;
 mod runtime;
+mod shards;
 mod streams;
 mod two;
 mod udp;
