@@ -3,7 +3,7 @@
 //! A controller owns `cwnd` and `ssthresh` (inside its [`Window`]) and nothing else. It receives each event as one struct and
 //! returns small notes, so that the trait stays object-safe and its tests need no tracer.
 
-use crate::sample::{AckSample, CongestionEvent, LossSample, SentSample};
+use crate::sample::{AckSample, CongestionEvent, FlightStart, LossSample, SentSample};
 use crate::slow_start::ExitCause;
 use crate::window::Window;
 use base::{Bytes, Duration, Instant, Rate};
@@ -16,6 +16,9 @@ use core::fmt::Debug;
 pub trait CongestionControl: Debug + Send {
     /// Handles a departing segment: new data, a retransmission or a probe.
     fn on_sent(&mut self, _sent: &SentSample) {}
+    /// Handles that the connection is about to send while nothing is in flight, before the first segment. May be called more than
+    /// once before it leaves, and long before if the peer's window is closed.
+    fn on_flight_start(&mut self, _start: &FlightStart) {}
     /// Handles an ACK. Called for every acceptable ACK, also during recovery: `ack.episode` tells which state applies.
     fn on_ack(&mut self, ack: &AckSample) -> Option<CcNote>;
     /// A segment was marked lost.
@@ -42,6 +45,11 @@ pub trait CongestionControl: Debug + Send {
     /// When segments may leave; `None` sends as soon as the window allows.
     fn pacing(&self) -> Option<Pacing> {
         None
+    }
+    /// Returns whether the window alone says what leaves during an episode. If not, a reduction of loss recovery does, which begins
+    /// with `ssthresh`.
+    fn governs_recovery(&self) -> bool {
+        false
     }
     /// Phase and numbers for traces and `TcpInfo`.
     fn snapshot(&self) -> Snapshot;

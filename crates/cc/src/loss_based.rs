@@ -18,13 +18,16 @@
 //!   restored, and avoidance continues unchanged. A mark is never undone, and since undoing an earlier loss would undo it too, a
 //!   mark discards the saved state. An avoidance that starts over after an undo keeps its state from after the signal.
 
+mod state;
+
 use crate::avoidance::Avoidance;
 use crate::control::{CcNote, CongestionControl, Pacing, Snapshot};
 use crate::pacing::WindowPacing;
 use crate::sample::{AckSample, CongestionEvent, EpisodeKind};
-use crate::slow_start::{ExitCause, SlowStart, Step};
+use crate::slow_start::SlowStart;
 use crate::window::Window;
 use base::{Bytes, Duration, Instant};
+use state::{Avoiding, State, Unreported, speaks_of_capacity};
 
 /// A pacing sender limits its round trip to this multiple of the minimum.
 const LONGEST_RTT: u32 = 4;
@@ -38,36 +41,6 @@ pub struct LossBased<S: SlowStart, A: Avoidance> {
     pacing: Option<Box<WindowPacing>>,
 }
 
-/// A change of slow start between two ACKs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unreported {
-    /// A signal ended it.
-    Exited,
-    /// The reported end was undone.
-    Resumed,
-}
-
-/// All that a reduction changes and an undo restores.
-#[derive(Clone, Debug)]
-struct State<S, A> {
-    window: Window,
-    slow_start: S,
-    avoidance: A,
-    avoiding: Avoiding,
-    /// To be reported with the next ACK, because handling a signal returns nothing. (It is in this struct because it fits its
-    /// padding.)
-    unreported: Option<Unreported>,
-}
-
-/// Whether avoidance has begun since the last congestion signal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Avoiding {
-    NotYet,
-    /// It has begun, and slow start continues beside it, above `ssthresh`.
-    Contending,
-    Begun,
-}
-
 /// The saved state, and whether its episode is still in progress: later reductions of it must not overwrite the state.
 #[derive(Clone, Debug)]
 struct Prior<T> {
@@ -79,172 +52,6 @@ struct Prior<T> {
 enum EpisodeOf {
     Present,
     Past,
-}
-
-impl<S: SlowStart, A: Avoidance> State<S, A> {
-    //= specs/rfc9438.md#slow-start
-    //# A slow start algorithm governs the window while it is below `ssthresh`.
-    /// Handles an ACK that may grow the window.
-    #[inline]
-    fn on_ack(&mut self, ack: &AckSample) -> Option<CcNote> {
-        if self.window.in_slow_start() {
-            return self.on_ack_in_slow_start(ack);
-        }
-        match self.avoiding {
-            Avoiding::Begun => {}
-            Avoiding::NotYet => self.become_avoiding(Avoiding::Begun, ack.now),
-            Avoiding::Contending => return self.on_ack_beside_slow_start(ack),
-        }
-        let growth = self.avoidance.on_ack(ack, &self.window);
-        self.grow(ack, growth, Window::MAX);
-        None
-    }
-
-    /// Returns whether to ask the slow-start policy.
-    #[inline]
-    fn slow_starting(&self) -> bool {
-        self.window.in_slow_start() || self.avoiding == Avoiding::Contending
-    }
-
-    /// A separate function, so that the usual path through slow start stays straight.
-    #[inline(never)]
-    fn on_ack_beside_slow_start(&mut self, ack: &AckSample) -> Option<CcNote> {
-        self.on_ack_in_slow_start(ack)
-    }
-
-    //= specs/rfc9406.md#conservative-slow-start
-    //# Congestion avoidance that follows CSS begins with an `ssthresh` of the present window.
-    #[inline]
-    fn on_ack_in_slow_start(&mut self, ack: &AckSample) -> Option<CcNote> {
-        let mut note = None;
-        let mut cause = ExitCause::Threshold;
-        match self.slow_start.on_ack(ack, &self.window) {
-            Step::Grow(bytes) => self.grow(ack, bytes, self.window.ssthresh()),
-            Step::Turn(bytes) => {
-                self.grow(ack, bytes, self.window.ssthresh());
-                note = Some(self.phase_note());
-            }
-            Step::Set(bytes) => self.window.set_cwnd(bytes),
-            Step::Contend(bytes) => return self.contend(ack, bytes),
-            Step::Exit { window, cause: why } => {
-                // A window below the floor of `ssthresh` has not reached it yet.
-                self.window.set_ssthresh(window);
-                self.window.set_cwnd(window);
-                cause = why;
-            }
-        }
-        if self.window.in_slow_start() {
-            return note;
-        }
-        self.become_avoiding(Avoiding::Begun, ack.now);
-        Some(CcNote::SlowStartExited(cause))
-    }
-
-    /// Runs slow start beside avoidance. The window at the start becomes `ssthresh`.
-    fn contend(&mut self, ack: &AckSample, bytes: Bytes) -> Option<CcNote> {
-        if self.avoiding == Avoiding::Contending {
-            let growth = self.avoidance.on_ack(ack, &self.window).max(bytes);
-            self.grow(ack, growth, Window::MAX);
-            return None;
-        }
-        self.grow(ack, bytes, self.window.ssthresh());
-        self.window.set_ssthresh(self.window.cwnd());
-        self.become_avoiding(Avoiding::Contending, ack.now);
-        Some(self.phase_note())
-    }
-
-    #[cold]
-    fn report(&mut self) -> Option<CcNote> {
-        self.unreported.take().map(|unreported| match unreported {
-            Unreported::Exited => CcNote::SlowStartExited(ExitCause::Congestion),
-            Unreported::Resumed => self.phase_note(),
-        })
-    }
-
-    /// Returns a note of the slow-start policy's current phase.
-    fn phase_note(&self) -> CcNote {
-        let phase = self.slow_start.phase();
-        if phase == S::PHASE { CcNote::ReturnedToSlowStart } else { CcNote::PhaseChanged(phase) }
-    }
-
-    //= specs/rfc9438.md#multiplicative-decrease
-    //# A sender that applies β to the window does not let a window grow that is not in use.
-    //= specs/rfc9438.md#application-limit
-    //# The window of a flow that does not use it does not grow.
-    #[inline]
-    fn grow(&mut self, ack: &AckSample, bytes: Bytes, up_to: Bytes) {
-        if ack.cwnd_limited {
-            self.window.grow(bytes.min(up_to.saturating_sub(self.window.cwnd())));
-        }
-    }
-
-    #[cold]
-    fn become_avoiding(&mut self, how: Avoiding, now: Instant) {
-        if self.avoiding == Avoiding::NotYet {
-            self.avoidance.on_enter(&self.window, now);
-        }
-        self.avoiding = how;
-    }
-
-    //= specs/rfc9406.md#congestion
-    //# Loss or a congestion mark in slow start or in CSS ends both.
-    //= specs/rfc5682.md#basic-algorithm
-    //# A timeout found genuine at the second ACK leaves a window of at most three segments.
-    //= specs/rfc9438.md#multiplicative-decrease
-    //# Loss reduces `cwnd` and `ssthresh` as soon as recovery begins.
-    //= specs/rfc9438.md#multiplicative-decrease
-    //# After a loss the window is at least two segments.
-    //= specs/rfc9438.md#multiplicative-decrease
-    //# ECN echoes reduce the window until it is one segment.
-    //= specs/rfc9438.md#timeout
-    //# A timeout leaves a window of one segment, and an `ssthresh` by β as after a loss.
-    //= specs/rfc5681.md#response-to-a-timeout
-    //# After a timeout the window is one segment.
-    //= specs/rfc5681.md#fast-retransmit-and-fast-recovery
-    //# When recovery is over, the window is `ssthresh`.
-    fn reduce(&mut self, event: &CongestionEvent, now: Instant) {
-        match *event {
-            CongestionEvent::Loss { .. } => {
-                self.lower_ssthresh(event, now);
-                self.window.set_cwnd(self.window.ssthresh());
-            }
-            CongestionEvent::Ecn { least_segments, .. } => {
-                let reduced = self.lower_ssthresh(event, now);
-                self.window.set_cwnd(reduced.max(self.window.smss().saturating_mul(least_segments)));
-            }
-            CongestionEvent::Timeout { flight_size, .. } => {
-                if speaks_of_capacity(event) {
-                    self.lower_ssthresh(event, now);
-                }
-                self.window.set_cwnd(self.window.smss());
-                if flight_size == 0 {
-                    return;
-                }
-            }
-        }
-        self.slow_start.on_congestion();
-        self.avoiding = Avoiding::NotYet;
-    }
-
-    //= specs/rfc5681.md#response-to-a-timeout
-    //# A first timeout sets `ssthresh` to half the FlightSize, but to no less than two segments.
-    /// Returns the value that avoidance requested, before the floor of two segments.
-    fn lower_ssthresh(&mut self, event: &CongestionEvent, now: Instant) -> Bytes {
-        let reduced = self.avoidance.on_congestion(&self.window, event, now);
-        self.window.set_ssthresh(reduced);
-        reduced
-    }
-}
-
-//= specs/rfc5681.md#response-to-a-timeout
-//# A repeated timeout of the same segment leaves `ssthresh` as it is.
-/// Whether `ssthresh` is to be lowered. A repeated timeout says nothing new (RFC 5681 §3.1), and one with nothing in flight
-/// is not about data.
-const fn speaks_of_capacity(event: &CongestionEvent) -> bool {
-    match *event {
-        CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => true,
-        CongestionEvent::Timeout { flight_size, first } => first && flight_size > 0,
-    }
 }
 
 impl<S: SlowStart, A: Avoidance> LossBased<S, A> {

@@ -78,6 +78,17 @@ pub struct LossSample {
     pub delivered_at_send: u64,
 }
 
+/// The connection is about to send while nothing is in flight.
+#[derive(Clone, Copy, Debug)]
+pub struct FlightStart {
+    /// The present time.
+    pub now: Instant,
+    /// Smoothed RTT, at first that of the handshake.
+    pub srtt: Option<Duration>,
+    /// The sender had nothing to send when it last stopped: this ends a pause and not a loss of everything.
+    pub app_limited: bool,
+}
+
 impl CongestionEvent {
     /// Returns the factor by which a signal reduces the window, for an algorithm whose factor is `usual`.
     pub(crate) fn factor(&self, usual: Ratio) -> Ratio {

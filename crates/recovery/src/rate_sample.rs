@@ -54,7 +54,7 @@ impl RateSampler {
             first_sent: self.first_sent,
             lost: self.lost,
             pipe: pipe_before,
-            app_limited: self.app_limited_until != NEVER,
+            app_limited: self.is_app_limited(),
         }
     }
 
@@ -100,6 +100,11 @@ impl RateSampler {
     /// Bytes were marked lost.
     pub fn on_lost(&mut self, bytes: Bytes) {
         self.lost += u64::from(bytes);
+    }
+
+    /// Returns whether what leaves now counts as limited by the application.
+    pub fn is_app_limited(&self) -> bool {
+        self.app_limited_until != NEVER
     }
 
     /// Bytes delivered on the connection, each counted once.

@@ -4,7 +4,7 @@ use super::*;
 use crate::avoidance::{Cubic, CubicConfig, Reno, RenoConfig, Undone};
 use crate::control::CcPhase;
 use crate::slow_start::tail::{Css, Lss};
-use crate::slow_start::{Classic, ClassicConfig, Hystart, HystartPp};
+use crate::slow_start::{Classic, ClassicConfig, ExitCause, Hystart, HystartPp, Step};
 use crate::testing::{Happening, Rounds, ack, app_limited, story};
 use crate::window::InitialWindow;
 use base::Rate;

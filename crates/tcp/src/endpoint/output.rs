@@ -136,6 +136,9 @@ impl Endpoint {
             }
         }
         view.size = self.segment_size();
+        if self.snd.rec.board.is_empty() {
+            self.snd.before_flight(cx.now);
+        }
         view.paced_until = self.snd.paced_until(&self.cfg, cx.now);
         if view.paced_until.is_none() && view.lost.is_none() && view.new.is_some() {
             (view.tso_max_bytes, view.urgent, view.owes_cwr) =

@@ -131,8 +131,11 @@ impl Sender {
         self.rec.tail.reset();
     }
 
-    /// Makes a reduction control sending from now on.
+    /// Makes a reduction control sending from now on, unless the controller's window does.
     fn begin_reduction(&mut self, cfg: &Config, entry: &EpisodeEntry) {
+        if self.cc.governs_recovery() {
+            return;
+        }
         let mut reduction = build_reduction(&cfg.recovery.reduction);
         reduction.on_enter(entry);
         self.rec.reduction = Some(reduction);

@@ -2,7 +2,8 @@
 
 use super::Sender;
 use crate::endpoint::SendSide;
-use base::Bytes;
+use base::{Bytes, Instant};
+use cc::FlightStart;
 use recovery::SegmentId;
 
 impl Sender {
@@ -32,6 +33,13 @@ impl Sender {
         if let Some(undo) = &mut self.rec.undo {
             undo.frto.on_new_segment();
         }
+    }
+
+    /// Prepares the first departure of a flight.
+    #[cold]
+    pub fn before_flight(&mut self, now: Instant) {
+        let (srtt, app_limited) = (self.rec.rtt.srtt(), self.rec.sampler.is_app_limited());
+        self.cc.on_flight_start(&FlightStart { now, srtt, app_limited });
     }
 
     /// Records that nothing is left to send: until the application writes again, the delivery rate does not measure the path.
