@@ -12,9 +12,9 @@ use crate::slow_start::ack_train::TrainTest;
 pub use crate::slow_start::delay_increase::DelayIncreaseConfig;
 use crate::slow_start::tail::{Css, Lss};
 pub use crate::slow_start::tail::{CssConfig, LssConfig};
-use crate::slow_start::{Classic, Hystart, HystartPp, Limited, Plateau, Search, SlowStart};
+use crate::slow_start::{Classic, Hystart, HystartPp, Limited, Plateau, Rapid, Search, SlowStart};
 pub use crate::slow_start::{ClassicConfig, Detection, HystartConfig, HystartPpConfig, PacedTrain};
-pub use crate::slow_start::{ExitWindow, Expected, LimitedConfig, PlateauConfig, SearchConfig, Unused};
+pub use crate::slow_start::{ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig, SearchConfig, Unused};
 use crate::window::{InitialWindow, Window};
 use base::{Bytes, Duration, Ratio, SeqNum};
 
@@ -94,6 +94,8 @@ pub enum SlowStartConfig {
     Limited(LimitedConfig),
     /// BBR's Startup rule: the delivery rate stops growing.
     Plateau(PlateauConfig),
+    /// Rapid Start: three times the window in a round trip without a queue (draft-kazuho-ccwg-rapid-start).
+    Rapid(RapidConfig),
 }
 
 impl Default for SlowStartConfig {
@@ -157,6 +159,10 @@ pub fn build(cfg: &CcConfig, smss: Bytes, iss: SeqNum) -> Box<dyn CongestionCont
         SlowStartConfig::Search(search) => with_slow_start(cfg, smss, Search::new(search)),
         SlowStartConfig::Limited(limited) => with_slow_start(cfg, smss, Limited::new(limited)),
         SlowStartConfig::Plateau(plateau) => with_slow_start(cfg, smss, Plateau::new(plateau)),
+        SlowStartConfig::Rapid(rapid) => {
+            let initial_window = InitialWindow::plain(rapid.first_flight_segments);
+            with_slow_start(&CcConfig { initial_window, ..cfg.clone() }, smss, Rapid::new(rapid))
+        }
     }
 }
 
@@ -252,6 +258,10 @@ impl SlowStartConfig {
             Self::Plateau(plateau) => {
                 plateau.check(need);
                 (plateau.limit_segments, None)
+            }
+            Self::Rapid(rapid) => {
+                rapid.check(need);
+                (rapid.limit_segments, None)
             }
         };
         need(limit != Some(0), "cc.slow_start.limit_segments", "must be at least 1, or absent");

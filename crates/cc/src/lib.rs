@@ -24,7 +24,7 @@ pub use algo::{
     FastConvergence, GrowthCount, HystartConfig, HystartPpConfig, IdleRestart, LssConfig, PacedTrain, PacingConfig,
     RenoConfig, RenoGrowth, SlowStartConfig, SsthreshBase, Undone, build,
 };
-pub use algo::{ExitWindow, Expected, LimitedConfig, PlateauConfig, SearchConfig, Unused};
+pub use algo::{ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig, SearchConfig, Unused};
 pub use avoidance::Avoidance;
 pub use control::{CcNote, CcPhase, CongestionControl, Pacing, Snapshot};
 pub use full_pipe::FullPipe;

@@ -13,6 +13,8 @@
 //! * A slow-start policy that competes with avoidance does so above `ssthresh`, until the next congestion signal.
 //! * A timeout with nothing in flight (a lost SYN) restarts the window but says nothing about the path: the rest of the state
 //!   stays, and the first slow start is still the first.
+//! * A slow-start policy may answer the signal that ends it by a recovery of its own. Until that is over, avoidance rests, further
+//!   signals but a timeout are part of it, and `ssthresh` follows the window.
 //! * Undo restores everything saved before the first reduction of the episode, except that a window that has meanwhile grown
 //!   beyond the saved one stays (RFC 9438 §4.9). If it has also outgrown the slow start that was interrupted, only `ssthresh` is
 //!   restored, and avoidance continues unchanged. A mark is never undone, and since undoing an earlier loss would undo it too, a
@@ -23,7 +25,7 @@ mod state;
 use crate::avoidance::Avoidance;
 use crate::control::{CcNote, CongestionControl, Pacing, Snapshot};
 use crate::pacing::WindowPacing;
-use crate::sample::{AckSample, CongestionEvent, EpisodeKind};
+use crate::sample::{AckSample, CongestionEvent, EpisodeKind, FlightStart, LossSample};
 use crate::slow_start::SlowStart;
 use crate::window::Window;
 use base::{Bytes, Duration, Instant};
@@ -83,6 +85,11 @@ impl<S: SlowStart, A: Avoidance> LossBased<S, A> {
 impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
     fn on_ack(&mut self, ack: &AckSample) -> Option<CcNote> {
         let note = match ack.episode {
+            _ if S::RECOVERS && self.state.slow_start.is_recovering() => {
+                let step = self.state.slow_start.recover(ack);
+                self.state.recover(step, ack.now);
+                None
+            }
             EpisodeKind::Open | EpisodeKind::Loss => self.state.on_ack(ack),
             EpisodeKind::Recovery => None,
         };
@@ -90,6 +97,18 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
         let longest = ack.min_rtt.map_or(Duration::MAX, |least| least * LONGEST_RTT);
         self.repace(ack.srtt.map(|srtt| srtt.min(longest)));
         if self.state.unreported.is_some() { self.state.report() } else { note }
+    }
+
+    fn on_flight_start(&mut self, start: &FlightStart) {
+        self.state.slow_start.on_flight_start(start.srtt, &self.state.window);
+    }
+
+    fn on_lost(&mut self, lost: &LossSample) {
+        self.state.slow_start.on_lost(lost.bytes);
+    }
+
+    fn governs_recovery(&self) -> bool {
+        S::RECOVERS && self.state.slow_start.is_recovering()
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent, now: Instant) {
@@ -101,7 +120,11 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
         self.repace(None);
     }
 
-    fn on_recovery_exit(&mut self, _now: Instant) {
+    fn on_recovery_exit(&mut self, now: Instant) {
+        if S::RECOVERS && self.state.slow_start.is_recovering() {
+            let step = self.state.slow_start.end_recovery();
+            self.state.recover(step, now);
+        }
         if let Some(prior) = &mut self.prior {
             prior.of = EpisodeOf::Past;
         }

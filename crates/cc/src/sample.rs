@@ -97,6 +97,15 @@ impl CongestionEvent {
             _ => usual,
         }
     }
+
+    /// Returns the same signal with `bytes` outstanding.
+    pub(crate) fn at(self, bytes: Bytes) -> Self {
+        match self {
+            Self::Loss { .. } => Self::Loss { flight_size: bytes },
+            Self::Ecn { beta, least_segments, .. } => Self::Ecn { flight_size: bytes, beta, least_segments },
+            Self::Timeout { first, .. } => Self::Timeout { flight_size: bytes, first },
+        }
+    }
 }
 
 /// A congestion signal.

@@ -4,7 +4,7 @@ use cc::{
     AvoidanceConfig, CssConfig, CubicConfig, DelayIncreaseConfig, HystartConfig, PacingConfig, SlowStartConfig,
     SsthreshBase,
 };
-use cc::{ExitWindow, SearchConfig};
+use cc::{ExitWindow, RapidConfig, SearchConfig};
 use tcp::config::{ChunksConfig, SegmenterConfig}; // variant: chunks
 use tcp::config::{Config, ReceiveWindowConfig, SendAccounting, SteppedConfig};
 
@@ -55,13 +55,23 @@ pub(crate) fn delay(config: &mut Config) -> Option<&mut DelayIncreaseConfig> {
         SlowStartConfig::Hystart(hystart) => Some(&mut hystart.delay),
         SlowStartConfig::HystartPpCss(css) => Some(&mut css.delay),
         SlowStartConfig::HystartPpLss(lss) => Some(&mut lss.delay),
-        SlowStartConfig::Search(_) | SlowStartConfig::Limited(_) | SlowStartConfig::Plateau(_) => None,
+        SlowStartConfig::Search(_)
+        | SlowStartConfig::Limited(_)
+        | SlowStartConfig::Plateau(_)
+        | SlowStartConfig::Rapid(_) => None,
     }
 }
 
 pub(crate) fn search(config: &mut Config) -> Option<&mut SearchConfig> {
     match &mut config.cc.slow_start {
         SlowStartConfig::Search(search) => Some(search),
+        _ => None,
+    }
+}
+
+pub(crate) fn rapid(config: &mut Config) -> Option<&mut RapidConfig> {
+    match &mut config.cc.slow_start {
+        SlowStartConfig::Rapid(rapid) => Some(rapid),
         _ => None,
     }
 }

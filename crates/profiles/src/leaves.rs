@@ -5,7 +5,7 @@
 use crate::forms::{choice, kind, quantity};
 use crate::groups::chunks; // variant: chunks
 use crate::groups::{chunk_costs, css, cubic, delay, hystart, pacing, ssthresh_base, stepped};
-use crate::groups::{exit_window, search};
+use crate::groups::{exit_window, rapid, search};
 use crate::leaf::{Access, Leaf, Place, Unit};
 use base::Duration;
 use cc::{
@@ -13,7 +13,7 @@ use cc::{
     HystartPpConfig, IdleRestart, PacedTrain, PacingConfig, RenoConfig, RenoGrowth, SlowStartConfig, SsthreshBase,
     Undone,
 };
-use cc::{ExitWindow, Expected, LimitedConfig, PlateauConfig, SearchConfig, Unused};
+use cc::{ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig, SearchConfig, Unused};
 use recovery::rto::MaxBound;
 use recovery::rtt::{OvertakingSample, RttGains, RttVariation, SynEcho};
 use recovery::tlp::AfterAck;
@@ -55,7 +55,8 @@ pub const LEAVES: &[Leaf] = &[
         "search_delivered" => SlowStartConfig::Search(SearchConfig { expected: Expected::TwiceDelivered, .. })
             => SlowStartConfig::Search(SearchConfig::DELIVERED),
         "limited" => SlowStartConfig::Limited(_) => SlowStartConfig::Limited(LimitedConfig::default()),
-        "plateau" => SlowStartConfig::Plateau(_) => SlowStartConfig::Plateau(PlateauConfig::default())),
+        "plateau" => SlowStartConfig::Plateau(_) => SlowStartConfig::Plateau(PlateauConfig::default()),
+        "rapid" => SlowStartConfig::Rapid(_) => SlowStartConfig::Rapid(RapidConfig::default())),
     quantity!("cc.slow_start.limit_segments", Count, |c| Some(Place::MaybeU32(match &mut c.cc.slow_start {
         SlowStartConfig::Classic(classic) => &mut classic.limit_segments,
         SlowStartConfig::Hystart(hystart) => &mut hystart.limit_segments,
@@ -64,6 +65,7 @@ pub const LEAVES: &[Leaf] = &[
         SlowStartConfig::Search(search) => &mut search.limit_segments,
         SlowStartConfig::Limited(limited) => &mut limited.limit_segments,
         SlowStartConfig::Plateau(plateau) => &mut plateau.limit_segments,
+        SlowStartConfig::Rapid(rapid) => &mut rapid.limit_segments,
     }))),
     quantity!("cc.slow_start.low_window_segments", Count, |c| match &mut c.cc.slow_start {
         SlowStartConfig::Hystart(hystart) => Some(Place::U32(&mut hystart.low_window_segments)),
@@ -104,6 +106,11 @@ pub const LEAVES: &[Leaf] = &[
         SlowStartConfig::Plateau(plateau) => Some(Place::U32(&mut plateau.bdp_percent)),
         _ => None,
     }),
+    quantity!("cc.slow_start.first_flight_segments", Count, |c| rapid(c)
+        .map(|rapid| Place::U32(&mut rapid.first_flight_segments))),
+    quantity!("cc.slow_start.queue_delay", Time, |c| rapid(c).map(|rapid| Place::Time(&mut rapid.queue_delay))),
+    quantity!("cc.slow_start.queue_percent", Count, |c| rapid(c).map(|rapid| Place::U32(&mut rapid.queue_percent))),
+    quantity!("cc.slow_start.recovery_share", Share, |c| rapid(c).map(|rapid| Place::Share(&mut rapid.recovery_share))),
     choice!("cc.slow_start.exit_window", |c| exit_window(c),
         "drained" => ExitWindow::Drained, "kept" => ExitWindow::Kept),
     kind!("cc.avoidance.kind", |c| c.cc.avoidance,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::avoidance::SsthreshBase;
 use crate::control::{CcPhase, Pacing};
-use crate::sample::{AckSample, CongestionEvent, EpisodeKind};
+use crate::sample::{AckSample, CongestionEvent, EpisodeKind, LossSample};
 use crate::testing::ack;
 use base::{Duration, Instant, RateSample};
 use proptest::prelude::*;
@@ -83,6 +83,12 @@ fn with_search(change: impl FnOnce(&mut SearchConfig)) -> CcConfig {
     with_slow_start(SlowStartConfig::Search(search))
 }
 
+fn with_rapid(change: impl FnOnce(&mut RapidConfig)) -> CcConfig {
+    let mut rapid = RapidConfig::default();
+    change(&mut rapid);
+    with_slow_start(SlowStartConfig::Rapid(rapid))
+}
+
 fn with_plateau(bdp_percent: u32) -> CcConfig {
     with_slow_start(SlowStartConfig::Plateau(PlateauConfig { bdp_percent, ..PlateauConfig::default() }))
 }
@@ -109,6 +115,10 @@ fn with_pacing(slow_start_percent: u32, avoidance_percent: u32, quantum_segments
     with_slow_start(SlowStartConfig::Limited(LimitedConfig { doubling_segments: 1, ..LimitedConfig::default() })),
     "cc.slow_start.doubling_segments"
 )]
+#[test_case(with_rapid(|rapid| rapid.first_flight_segments = 0), "cc.slow_start.first_flight_segments")]
+#[test_case(with_rapid(|rapid| rapid.queue_delay = Duration::ZERO), "cc.slow_start.queue_delay")]
+#[test_case(with_rapid(|rapid| rapid.queue_percent = 99), "cc.slow_start.queue_percent")]
+#[test_case(with_rapid(|rapid| rapid.recovery_share = fraction(1, 1)), "cc.slow_start.recovery_share")]
 #[test_case(with_plateau(199), "cc.slow_start.bdp_percent")]
 #[test_case(with_plateau(1_001), "cc.slow_start.bdp_percent"; "a bound beyond all paths")]
 #[test_case(
@@ -265,7 +275,19 @@ fn any_slow_start() -> impl Strategy<Value = SlowStartConfig> {
     let plateau = (any_limit(), 200..=1_000_u32, any_exit()).prop_map(|(limit_segments, bdp_percent, exit)| {
         SlowStartConfig::Plateau(PlateauConfig { limit_segments, bdp_percent, exit })
     });
-    prop_oneof![classic, hystart, css, lss, search, limited, plateau]
+    let rapid = (any_limit(), 1..=1_000_u32, 1..50_000_u64, 100..=1_000_u32, 1..1_000_u64).prop_map(
+        |(limit_segments, first_flight_segments, delay_us, queue_percent, per_mille)| {
+            let (queue_delay, recovery_share) = (Duration::from_micros(delay_us), fraction(per_mille, 1_000));
+            SlowStartConfig::Rapid(RapidConfig {
+                limit_segments,
+                first_flight_segments,
+                queue_delay,
+                queue_percent,
+                recovery_share,
+            })
+        },
+    );
+    prop_oneof![classic, hystart, css, lss, search, limited, plateau, rapid]
 }
 
 fn any_expected() -> impl Strategy<Value = Expected> {
@@ -388,9 +410,11 @@ fn promised(slow_start: &SlowStartConfig, phase: CcPhase, acked: Bytes, window: 
         SlowStartConfig::Search(search) => (search.limit_segments, 1),
         SlowStartConfig::Limited(limited) => (limited.limit_segments, 1),
         SlowStartConfig::Plateau(plateau) => (plateau.limit_segments, 1),
+        SlowStartConfig::Rapid(rapid) => (rapid.limit_segments, 1),
     };
     let limited = acked.min(limit.map_or(Bytes::MAX, |limit| limit.saturating_mul(window.smss())));
     match phase {
+        CcPhase::SlowStart if matches!(slow_start, SlowStartConfig::Rapid(_)) => limited.saturating_mul(2),
         CcPhase::SlowStart => limited,
         CcPhase::Css => limited / divisor,
         // A target below two segments leaves slow start at them.
@@ -459,7 +483,8 @@ impl Model {
     }
 
     fn on_ack(&mut self, ack: &AckSample, nxt: SeqNum) {
-        let (before, phase) = (self.cc.window().clone(), self.cc.snapshot().phase);
+        let (before, phase, recovering) =
+            (self.cc.window().clone(), self.cc.snapshot().phase, self.cc.governs_recovery());
         self.una += ack.acked;
         self.min_rtt = ack.rtt.into_iter().chain(self.min_rtt).min();
         self.delivered += u64::from(ack.acked);
@@ -482,7 +507,7 @@ impl Model {
             ..*ack
         });
         let after = self.cc.window();
-        let lowers = phase == CcPhase::Draining;
+        let lowers = phase == CcPhase::Draining || recovering;
         assert!(lowers || after.cwnd() >= before.cwnd(), "an ACK lowered the window");
         let growth = after.cwnd().saturating_sub(before.cwnd());
         if !ack.cwnd_limited || ack.episode == EpisodeKind::Recovery {
@@ -501,6 +526,14 @@ impl Model {
             (CongestionEvent::Timeout { flight_size: 0, .. }, ..) => {}
             (_, EpisodeKind::Recovery, Some(_)) => {}
             _ => (self.saved, self.episode) = (Some(before.clone()), EpisodeKind::Recovery),
+        }
+        if let CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } = event {
+            self.cc.on_lost(&LossSample {
+                now: self.now,
+                bytes: (*flight_size).min(before.smss()),
+                pipe_at_send: *flight_size,
+                delivered_at_send: 0,
+            });
         }
         self.cc.on_congestion(event, self.now);
         let after = self.cc.window();

@@ -3,7 +3,7 @@
 use crate::avoidance::Avoidance;
 use crate::control::CcNote;
 use crate::sample::{AckSample, CongestionEvent};
-use crate::slow_start::{ExitCause, SlowStart, Step};
+use crate::slow_start::{ExitCause, RecoveryStep, SlowStart, Step};
 use crate::window::Window;
 use base::{Bytes, Instant};
 
@@ -159,6 +159,9 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
     //= specs/rfc5681.md#fast-retransmit-and-fast-recovery
     //# When recovery is over, the window is `ssthresh`.
     pub fn reduce(&mut self, event: &CongestionEvent, now: Instant) {
+        if S::RECOVERS && self.policy_answers(event, now) {
+            return;
+        }
         match *event {
             CongestionEvent::Loss { .. } => {
                 self.lower_ssthresh(event, now);
@@ -180,6 +183,49 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         }
         self.slow_start.on_congestion();
         self.avoiding = Avoiding::NotYet;
+    }
+
+    /// Returns whether a recovery of the slow-start policy answers the signal: one that begins with it, or the present one.
+    #[cold]
+    fn policy_answers(&mut self, event: &CongestionEvent, now: Instant) -> bool {
+        let (CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. }) = *event else {
+            return false;
+        };
+        if !self.slow_starting() && !self.slow_start.is_recovering() {
+            return false;
+        }
+        let prior = flight_size.min(self.window.cwnd());
+        let mut full = self.window.clone();
+        full.set_cwnd(prior);
+        // A copy: the avoidance itself learns of the signal at the end.
+        let reduced = self.avoidance.clone().on_congestion(&full, &event.at(prior), now);
+        let Some(window) = self.slow_start.takes_over(prior, reduced) else { return false };
+        self.avoiding = Avoiding::NotYet;
+        self.window.set_ssthresh(window);
+        self.window.set_cwnd(self.window.ssthresh());
+        true
+    }
+
+    /// Applies a step of a recovery of the policy's own.
+    #[cold]
+    pub fn recover(&mut self, step: RecoveryStep, now: Instant) {
+        match step {
+            RecoveryStep::Window(window) => self.lower_both(window),
+            RecoveryStep::Over { capacity } => {
+                let present = self.window.cwnd();
+                self.window.set_cwnd(capacity);
+                self.lower_ssthresh(&CongestionEvent::Loss { flight_size: capacity }, now);
+                self.window.set_cwnd(present);
+                self.lower_both(self.window.ssthresh());
+            }
+        }
+    }
+
+    /// Lowers the window, and `ssthresh` to it: it counts as avoidance.
+    fn lower_both(&mut self, window: Bytes) {
+        let lowered = window.min(self.window.cwnd());
+        self.window.set_ssthresh(lowered);
+        self.window.set_cwnd(lowered.max(self.window.smss().saturating_mul(2)).min(self.window.cwnd()));
     }
 
     //= specs/rfc5681.md#response-to-a-timeout

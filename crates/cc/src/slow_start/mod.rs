@@ -6,13 +6,16 @@ mod classic;
 pub mod delay_increase;
 mod drain;
 mod exit_cause;
+pub mod floor;
 mod hystart;
 mod hystart_pp;
 mod limit;
 mod limited;
 mod plateau;
+mod rapid;
 pub mod round;
 mod search;
+pub mod settling;
 pub mod tail;
 
 pub use bins::Expected;
@@ -24,12 +27,13 @@ pub use hystart_pp::{HystartPp, HystartPpConfig};
 pub use limit::AckLimit;
 pub use limited::{Limited, LimitedConfig};
 pub use plateau::{Plateau, PlateauConfig};
+pub use rapid::{Rapid, RapidConfig};
 pub use search::{Search, SearchConfig, Unused};
 
 use crate::control::{CcPhase, Pacing};
 use crate::sample::AckSample;
 use crate::window::Window;
-use base::Bytes;
+use base::{Bytes, Duration};
 use core::fmt::Debug;
 
 /// A slow-start policy. It borrows the window and returns a step; it never writes `cwnd`.
@@ -49,6 +53,30 @@ pub trait SlowStart: Debug + Clone + Send + 'static {
     /// Returns departure times, for policies that control them.
     fn pacing(&self, _window: &Window) -> Option<Pacing> {
         None
+    }
+    /// Handles that the connection is about to send while nothing is in flight; `srtt` is at first the handshake's round trip.
+    fn on_flight_start(&mut self, _srtt: Option<Duration>, _window: &Window) {}
+    /// Handles a lost segment of this many bytes.
+    fn on_lost(&mut self, _bytes: Bytes) {}
+    /// Whether the policy may answer the congestion signal that ends it by a recovery of its own.
+    const RECOVERS: bool = false;
+    /// Handles the signal that ends this slow start, with `prior` bytes in flight, of which avoidance would leave `reduced`. A
+    /// policy that recovers by itself returns the window; it is asked for the next ones until its recovery is over, and whether
+    /// it takes further signals for part of it. Otherwise [`SlowStart::on_congestion`] follows.
+    fn takes_over(&mut self, _prior: Bytes, _reduced: Bytes) -> Option<Bytes> {
+        None
+    }
+    /// Returns whether a recovery of the policy's own is in progress.
+    fn is_recovering(&self) -> bool {
+        false
+    }
+    /// Handles an ACK in such a recovery.
+    fn recover(&mut self, _ack: &AckSample) -> RecoveryStep {
+        RecoveryStep::Window(0)
+    }
+    /// Ends such a recovery because the episode is over.
+    fn end_recovery(&mut self) -> RecoveryStep {
+        RecoveryStep::Window(0)
     }
     /// Returns the bytes this policy occupies behind boxes of its own.
     fn boxed_size(&self) -> usize {
@@ -75,6 +103,19 @@ pub enum Step {
         window: Bytes,
         /// Why.
         cause: ExitCause,
+    },
+}
+
+/// What a policy requests in a recovery of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoveryStep {
+    /// It continues with this window.
+    Window(Bytes),
+    /// It is over. The avoidance handles a congestion signal at a window of `capacity` bytes, what the path was seen to hold,
+    /// and the present window stays if that leaves no less.
+    Over {
+        /// What the path holds, bytes.
+        capacity: Bytes,
     },
 }
 

@@ -2,7 +2,7 @@
 
 use crate::algo::{
     AvoidanceConfig, CcConfig, ClassicConfig, CssConfig, HystartConfig, HystartPpConfig, LimitedConfig, LssConfig,
-    PacedTrain, PacingConfig, PlateauConfig, RenoConfig, SearchConfig, SlowStartConfig, build,
+    PacedTrain, PacingConfig, PlateauConfig, RapidConfig, RenoConfig, SearchConfig, SlowStartConfig, build,
 };
 use crate::control::{CcPhase, CongestionControl};
 use crate::sample::EpisodeKind;
@@ -13,7 +13,7 @@ use core::fmt::Write;
 
 const SEGMENT: Bytes = 1_000;
 
-fn policies() -> [(&'static str, SlowStartConfig); 8] {
+fn policies() -> [(&'static str, SlowStartConfig); 9] {
     [
         ("classic", SlowStartConfig::Classic(ClassicConfig { limit_segments: None })),
         ("hystart", SlowStartConfig::Hystart(HystartConfig::default())),
@@ -23,6 +23,7 @@ fn policies() -> [(&'static str, SlowStartConfig); 8] {
         ("search, delivered", SlowStartConfig::Search(SearchConfig::DELIVERED)),
         ("limited", SlowStartConfig::Limited(LimitedConfig { limit_segments: None, ..LimitedConfig::default() })),
         ("plateau", SlowStartConfig::Plateau(PlateauConfig::default())),
+        ("rapid", SlowStartConfig::Rapid(RapidConfig { first_flight_segments: 10, ..RapidConfig::default() })),
     ]
 }
 

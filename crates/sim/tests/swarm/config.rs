@@ -101,7 +101,7 @@ fn sending(rng: &mut Rng, config: &mut Config) {
 }
 
 fn slow_start(rng: &mut Rng) -> SlowStartConfig {
-    match rng.below(8) {
+    match rng.below(9) {
         0 => SlowStartConfig::Classic(Default::default()),
         1 => SlowStartConfig::Hystart(Default::default()),
         2 => SlowStartConfig::HystartPpCss(Default::default()),
@@ -109,7 +109,8 @@ fn slow_start(rng: &mut Rng) -> SlowStartConfig {
         4 => SlowStartConfig::Search(SearchConfig::SENT),
         5 => SlowStartConfig::Search(SearchConfig::DELIVERED),
         6 => SlowStartConfig::Limited(Default::default()),
-        _ => SlowStartConfig::Plateau(Default::default()),
+        7 => SlowStartConfig::Plateau(Default::default()),
+        _ => SlowStartConfig::Rapid(Default::default()),
     }
 }
 

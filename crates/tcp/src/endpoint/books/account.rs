@@ -245,8 +245,8 @@ impl Account<'_> {
         let synchronized = self.life.state().is_synchronized();
         let watched =
             self.life.state() == State::Closed || self.snd.rec.board.is_empty() || !self.life.state().may_send();
-        let recovering = match self.snd.rec.episode() {
-            Episode::Recovery { .. } => true,
+        let reduces = match self.snd.rec.episode() {
+            Episode::Recovery { .. } => !self.snd.cc.governs_recovery(),
             // The configuration decides whether a reduction follows a mark.
             Episode::Cwr { .. } => self.snd.rec.reduction.is_some(),
             Episode::Open | Episode::Loss { .. } => false,
@@ -262,10 +262,10 @@ impl Account<'_> {
             format!("cwnd {cwnd} is below one segment of {smss}")
         } else if synchronized && flight > buffered + 1 {
             format!("{flight} bytes are in flight but only {buffered} are buffered")
-        } else if recovering != self.snd.rec.reduction.is_some() {
+        } else if reduces != self.snd.rec.reduction.is_some() {
             format!(
                 "a reduction rules is {} in the episode {}",
-                !recovering,
+                !reduces,
                 labels::episode(self.snd.rec.episode()).name()
             )
         } else if self.life.state() == State::Closed && timer_runs {
