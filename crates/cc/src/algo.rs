@@ -5,6 +5,7 @@
 
 use crate::avoidance::{Avoidance, Cubic, DENOMINATOR_MAX, Reno, is_open};
 pub use crate::avoidance::{CubicConfig, FastConvergence, RenoConfig, RenoGrowth, SsthreshBase, Undone};
+use crate::bbr3::{Bbr3, Bbr3Config};
 use crate::control::CongestionControl;
 use crate::loss_based::LossBased;
 use crate::pacing::WindowPacing;
@@ -16,13 +17,15 @@ use crate::slow_start::{Classic, Hystart, HystartPp, Limited, Plateau, Rapid, Se
 pub use crate::slow_start::{ClassicConfig, Detection, HystartConfig, HystartPpConfig, PacedTrain};
 pub use crate::slow_start::{ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig, SearchConfig, Unused};
 use crate::window::{InitialWindow, Window};
-use base::{Bytes, Duration, Ratio, SeqNum};
+use base::{Bytes, Duration, Ratio, Rng, SeqNum};
 
 /// The policy points of congestion control.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CcConfig {
     /// How much may be sent before the first ACK.
     pub initial_window: InitialWindow,
+    /// What decides after that.
+    pub controller: ControllerConfig,
     /// How the window opens at first.
     pub slow_start: SlowStartConfig,
     /// How it grows and shrinks afterwards.
@@ -35,6 +38,16 @@ pub struct CcConfig {
     pub idle_restart: IdleRestart,
     /// Which bytes open the window.
     pub growth: GrowthCount,
+}
+
+/// What decides how much may be in flight.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ControllerConfig {
+    /// Slow start, avoidance and pacing of [`CcConfig`].
+    #[default]
+    LossBased,
+    /// BBRv3 (draft-ietf-ccwg-bbr), which has rules of its own instead of these.
+    Bbr3(Bbr3Config),
 }
 
 /// What an ACK opens the window by (RFC 5681 §3.1: what it newly acknowledges). The endpoint, which keeps the scoreboard,
@@ -137,13 +150,17 @@ pub enum PacingConfig {
 }
 
 /// Builds the controller that `cfg` describes, for segments of `smss` bytes. `iss` is the initial sequence number: policies that
-/// count rounds begin with the byte after it.
+/// count rounds begin with the byte after it, and those that draw lots have a stream of their own for each such number.
 ///
 /// # Panics
 /// When [`CcConfig::problems`] would have found something, or `smss` is zero.
 pub fn build(cfg: &CcConfig, smss: Bytes, iss: SeqNum) -> Box<dyn CongestionControl> {
     let problems = cfg.problems();
     assert!(problems.is_empty(), "{problems:?}");
+    if let ControllerConfig::Bbr3(bbr3) = &cfg.controller {
+        let rng = Rng::new(iss.0.into()).fork("bbr3");
+        return Box::new(Bbr3::new(bbr3, Window::new(&cfg.initial_window, smss), rng));
+    }
     match &cfg.slow_start {
         SlowStartConfig::Classic(classic) => with_slow_start(cfg, smss, Classic::new(classic)),
         SlowStartConfig::Hystart(hystart) => {
@@ -204,6 +221,9 @@ impl CcConfig {
         };
         need(self.initial_window.segments >= 1, "cc.initial_window.segments", "must be at least 1");
         need(self.initial_window.bytes_max != Some(0), "cc.initial_window.bytes_max", "must be at least 1, or absent");
+        if let ControllerConfig::Bbr3(bbr3) = &self.controller {
+            bbr3.check(&mut need);
+        }
         self.slow_start.check(&mut need);
         match &self.avoidance {
             AvoidanceConfig::Reno(reno) => need(is_open(reno.beta), "cc.avoidance.beta", BETA),

@@ -51,6 +51,11 @@ pub trait CongestionControl: Debug + Send {
     fn governs_recovery(&self) -> bool {
         false
     }
+    /// Returns whether the controller sends less than the path carries at present, on purpose: delivery rates are then no measure of
+    /// the path, as when the application limits them.
+    fn limits_itself(&self) -> bool {
+        false
+    }
     /// Phase and numbers for traces and `TcpInfo`.
     fn snapshot(&self) -> Snapshot;
     /// Returns a copy, so that endpoints can be cloned.
@@ -105,6 +110,20 @@ pub enum CcPhase {
     Reno,
     /// Congestion avoidance of RFC 9438.
     Cubic,
+    /// BBR doubles its rate until the pipe is full.
+    Startup,
+    /// BBR removes the queue that this left.
+    Drain,
+    /// BBR sends less than the bandwidth, at the beginning of a cycle.
+    ProbeDown,
+    /// BBR sends the bandwidth, with room for others.
+    ProbeCruise,
+    /// BBR sends the bandwidth, with all that may be in flight.
+    ProbeRefill,
+    /// BBR sends more than the bandwidth.
+    ProbeUp,
+    /// BBR sends little, to see the round trip without a queue.
+    ProbeRtt,
 }
 
 /// A controller's state for people: a phase and up to four named numbers.

@@ -1,13 +1,14 @@
 //! Congestion control: how much may be in flight. Never sees a segment, a payload or a timer.
 //!
-//! The seam is [`CongestionControl`]. Most algorithms do not implement it but are *parts* of [`LossBased`]: a [`SlowStart`] and
-//! an [`Avoidance`], each of which borrows the [`Window`] and returns a number that the composite applies, so that no other code
-//! writes `cwnd`. [`algo::build`] is the only place that matches on configuration tags.
+//! The seam is [`CongestionControl`], with two implementations. [`Bbr3`] models the path. Most algorithms are *parts* of the other,
+//! [`LossBased`]: a [`SlowStart`] and an [`Avoidance`], each of which borrows the [`Window`] and returns a number that the
+//! composite applies, so that no other code writes `cwnd`. [`algo::build`] is the only place that matches on configuration tags.
 #![forbid(unsafe_code)]
 #![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod algo;
 pub mod avoidance;
+pub mod bbr3;
 pub mod control;
 pub mod full_pipe;
 pub mod loss_based;
@@ -20,12 +21,13 @@ pub mod window;
 mod testing;
 
 pub use algo::{
-    AvoidanceConfig, CcConfig, ClassicConfig, CssConfig, CubicConfig, CwndValidation, DelayIncreaseConfig, Detection,
-    FastConvergence, GrowthCount, HystartConfig, HystartPpConfig, IdleRestart, LssConfig, PacedTrain, PacingConfig,
-    RenoConfig, RenoGrowth, SlowStartConfig, SsthreshBase, Undone, build,
+    AvoidanceConfig, CcConfig, ClassicConfig, ControllerConfig, CssConfig, CubicConfig, CwndValidation,
+    DelayIncreaseConfig, Detection, FastConvergence, GrowthCount, HystartConfig, HystartPpConfig, IdleRestart,
+    LssConfig, PacedTrain, PacingConfig, RenoConfig, RenoGrowth, SlowStartConfig, SsthreshBase, Undone, build,
 };
 pub use algo::{ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig, SearchConfig, Unused};
 pub use avoidance::Avoidance;
+pub use bbr3::{Bbr3, Bbr3Config};
 pub use control::{CcNote, CcPhase, CongestionControl, Pacing, Snapshot};
 pub use full_pipe::FullPipe;
 pub use loss_based::LossBased;

@@ -1,6 +1,6 @@
 //! The inputs of a controller: one struct per event, named fields, no positional flags.
 
-use base::{Bytes, Duration, Instant, RateSample, Ratio, SeqNum};
+use base::{Bytes, Duration, Instant, RateSample, Ratio, SeqNum, SeqRange};
 
 /// The state of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +76,16 @@ pub struct LossSample {
     pub pipe_at_send: Bytes,
     /// Bytes delivered on the connection when it was sent.
     pub delivered_at_send: u64,
+    /// Bytes delivered on the connection now.
+    pub total_delivered: u64,
+    /// Bytes marked lost on the connection since it was sent, itself included.
+    pub lost_since_sent: u64,
+    /// The sender had nothing more to send at that time.
+    pub app_limited: bool,
+    /// Its sequence numbers: losses in a row touch each other.
+    pub range: SeqRange,
+    /// The peer reports what arrives beyond a hole.
+    pub selective: bool,
 }
 
 /// The connection is about to send while nothing is in flight.

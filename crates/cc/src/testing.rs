@@ -4,8 +4,8 @@
 //! these terms, without a network in between.
 
 use crate::control::{CcPhase, CongestionControl};
-use crate::sample::{AckSample, CongestionEvent, EpisodeKind};
-use base::{Bytes, Duration, Instant, RateSample, Rng, SeqNum};
+use crate::sample::{AckSample, CongestionEvent, EpisodeKind, LossSample};
+use base::{Bytes, Duration, Instant, RateSample, Rng, SeqNum, SeqRange};
 use core::fmt::Write;
 
 /// An ACK of `acked` bytes at `ms`, of a flight that the window limited, outside any episode.
@@ -194,5 +194,27 @@ pub fn phase_name(phase: CcPhase) -> &'static str {
         CcPhase::Draining => "draining",
         CcPhase::Reno => "reno",
         CcPhase::Cubic => "cubic",
+        CcPhase::Startup => "startup",
+        CcPhase::Drain => "drain",
+        CcPhase::ProbeDown => "probe_down",
+        CcPhase::ProbeCruise => "probe_cruise",
+        CcPhase::ProbeRefill => "probe_refill",
+        CcPhase::ProbeUp => "probe_up",
+        CcPhase::ProbeRtt => "probe_rtt",
+    }
+}
+
+/// A loss of `bytes` of which nothing else is known.
+pub fn lost(now: Instant, bytes: Bytes) -> LossSample {
+    LossSample {
+        now,
+        bytes,
+        pipe_at_send: 0,
+        delivered_at_send: 0,
+        total_delivered: 0,
+        lost_since_sent: u64::from(bytes),
+        app_limited: false,
+        range: SeqRange::new(SeqNum(0), SeqNum(bytes)),
+        selective: true,
     }
 }

@@ -85,7 +85,7 @@ impl RateSampler {
             interval,
             prior_delivered: stamp.delivered,
             pipe_at_send: stamp.pipe,
-            lost: self.lost - stamp.lost,
+            lost: self.lost_since(&stamp),
             app_limited: stamp.app_limited,
         })
     }
@@ -100,6 +100,11 @@ impl RateSampler {
     /// Bytes were marked lost.
     pub fn on_lost(&mut self, bytes: Bytes) {
         self.lost += u64::from(bytes);
+    }
+
+    /// Returns the bytes marked lost since the transmission of this stamp.
+    pub fn lost_since(&self, stamp: &RateStamp) -> u64 {
+        self.lost - stamp.lost
     }
 
     /// Returns whether what leaves now counts as limited by the application.

@@ -260,6 +260,20 @@ labels! {
         Reno = "reno",
         /// Congestion avoidance of RFC 9438.
         Cubic = "cubic",
+        /// BBR doubles its rate until the pipe is full.
+        Startup = "startup",
+        /// BBR removes the queue that this left.
+        Drain = "drain",
+        /// BBR sends less than the bandwidth, at the beginning of a cycle.
+        ProbeDown = "probe_down",
+        /// BBR sends the bandwidth, with room for others.
+        ProbeCruise = "probe_cruise",
+        /// BBR sends the bandwidth, with all that may be in flight.
+        ProbeRefill = "probe_refill",
+        /// BBR sends more than the bandwidth.
+        ProbeUp = "probe_up",
+        /// BBR sends little, to see the round trip without a queue.
+        ProbeRtt = "probe_rtt",
     }
 
     /// Why slow start ended.
@@ -373,8 +387,9 @@ impl Phase {
     /// that has queued drains.
     pub const fn is_slow_start(self) -> bool {
         match self {
-            Self::SlowStart | Self::Css | Self::Lss | Self::Draining => true,
+            Self::SlowStart | Self::Css | Self::Lss | Self::Draining | Self::Startup | Self::Drain => true,
             Self::Reno | Self::Cubic => false,
+            Self::ProbeDown | Self::ProbeCruise | Self::ProbeRefill | Self::ProbeUp | Self::ProbeRtt => false,
         }
     }
 }

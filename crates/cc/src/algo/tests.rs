@@ -4,7 +4,7 @@ use super::*;
 use crate::avoidance::SsthreshBase;
 use crate::control::{CcPhase, Pacing};
 use crate::sample::{AckSample, CongestionEvent, EpisodeKind, LossSample};
-use crate::testing::ack;
+use crate::testing::{ack, lost};
 use base::{Duration, Instant, RateSample};
 use proptest::prelude::*;
 use test_case::test_case;
@@ -528,12 +528,8 @@ impl Model {
             _ => (self.saved, self.episode) = (Some(before.clone()), EpisodeKind::Recovery),
         }
         if let CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } = event {
-            self.cc.on_lost(&LossSample {
-                now: self.now,
-                bytes: (*flight_size).min(before.smss()),
-                pipe_at_send: *flight_size,
-                delivered_at_send: 0,
-            });
+            let bytes = (*flight_size).min(before.smss());
+            self.cc.on_lost(&LossSample { pipe_at_send: *flight_size, ..lost(self.now, bytes) });
         }
         self.cc.on_congestion(event, self.now);
         let after = self.cc.window();

@@ -218,7 +218,7 @@ impl Endpoint {
         }
         let dcx = self.snd.detect_cx(cx.now, tsecr);
         let verdict = self.snd.rec.detector.detect(&mut self.snd.rec.board, &dcx);
-        p.newly_lost = self.snd.take_verdict(cx.now, verdict);
+        p.newly_lost = self.snd.take_verdict(cx.now, self.neg.sack, verdict);
         self.stats.on_lost(cx, &self.snd, p.newly_lost);
         #[cfg(not(longhaul_unwatched))]
         if reordering_before.is_some_and(|before| p.dsack.is_some() || before != self.snd.rec.detector.reordering()) {

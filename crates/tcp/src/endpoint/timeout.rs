@@ -152,7 +152,7 @@ impl Endpoint {
             CongestionEvent::Timeout { flight_size: self.snd.space.flight_size(), first: self.snd.rec.retries() == 1 };
         let dcx = self.snd.detect_cx(cx.now, None);
         let verdict = self.snd.rec.detector.on_timeout(&mut self.snd.rec.board, &dcx);
-        let newly_lost = self.snd.take_verdict(cx.now, verdict);
+        let newly_lost = self.snd.take_verdict(cx.now, self.neg.sack, verdict);
         self.stats.on_lost(cx, &self.snd, newly_lost);
         let prompt_rtt = self.prompt_rtt();
         self.snd.on_timeout(&self.cfg, cx.now, &event, prompt_rtt);
@@ -197,7 +197,7 @@ impl Endpoint {
     fn on_reorder_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         let dcx = self.snd.detect_cx(cx.now, None);
         let verdict = self.snd.rec.detector.detect(&mut self.snd.rec.board, &dcx);
-        let newly_lost = self.snd.take_verdict(cx.now, verdict);
+        let newly_lost = self.snd.take_verdict(cx.now, self.neg.sack, verdict);
         self.stats.on_lost(cx, &self.snd, newly_lost);
         let sacked = self.snd.rec.board.sacked_bytes();
         self.enter_recovery_if_lost(cx, newly_lost, sacked, 0);

@@ -4,8 +4,8 @@ use super::*;
 use crate::avoidance::{Cubic, CubicConfig, Reno, RenoConfig};
 use crate::control::CongestionControl;
 use crate::loss_based::LossBased;
-use crate::sample::{CongestionEvent, EpisodeKind, FlightStart, LossSample};
-use crate::testing::{Rounds, ack};
+use crate::sample::{CongestionEvent, EpisodeKind, FlightStart};
+use crate::testing::{Rounds, ack, lost};
 use crate::window::InitialWindow;
 use base::{Instant, SeqNum};
 use test_case::test_case;
@@ -60,8 +60,7 @@ fn the_first_flight_leaves_over_a_round_trip_once_it_is_known() {
 }
 
 fn lose(cc: &mut impl CongestionControl, bytes: Bytes) {
-    let now = Instant::ZERO;
-    cc.on_lost(&LossSample { now, bytes, pipe_at_send: 0, delivered_at_send: 0 });
+    cc.on_lost(&lost(Instant::ZERO, bytes));
 }
 
 fn arrive(cc: &mut impl CongestionControl, una: u32, nxt: u32, delivered: Bytes) {

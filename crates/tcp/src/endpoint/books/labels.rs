@@ -51,6 +51,13 @@ pub(in crate::endpoint) const fn phase(phase: CcPhase) -> Phase {
         CcPhase::Draining => Phase::Draining,
         CcPhase::Reno => Phase::Reno,
         CcPhase::Cubic => Phase::Cubic,
+        CcPhase::Startup => Phase::Startup,
+        CcPhase::Drain => Phase::Drain,
+        CcPhase::ProbeDown => Phase::ProbeDown,
+        CcPhase::ProbeCruise => Phase::ProbeCruise,
+        CcPhase::ProbeRefill => Phase::ProbeRefill,
+        CcPhase::ProbeUp => Phase::ProbeUp,
+        CcPhase::ProbeRtt => Phase::ProbeRtt,
     }
 }
 

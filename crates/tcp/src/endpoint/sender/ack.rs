@@ -203,7 +203,7 @@ impl Sender {
             Episode::Recovery { .. } => EpisodeKind::Recovery,
             Episode::Loss { .. } => EpisodeKind::Loss,
         };
-        self.cc.on_ack(&AckSample {
+        let note = self.cc.on_ack(&AckSample {
             now,
             acked: self.counts_for_growth(cfg, reordering_extent, p),
             sacked: p.sacked,
@@ -220,6 +220,10 @@ impl Sender {
             snd_nxt: self.space.nxt(),
             episode,
             cwnd_limited: p.cwnd_limited,
-        })
+        });
+        if self.cc.limits_itself() {
+            self.rec.sampler.on_app_limited(self.rec.board.pipe());
+        }
+        note
     }
 }

@@ -43,16 +43,27 @@ pub(crate) enum Reaction {
 }
 
 impl Sender {
-    /// Applies the detector's verdict: passes every segment that it marked lost to controller and sampler. Returns their bytes.
-    pub fn take_verdict(&mut self, now: Instant, verdict: Verdict) -> Bytes {
+    /// Applies the detector's verdict: passes every segment that it marked lost to sampler and controller. Returns their bytes.
+    /// `sack` tells whether the connection uses SACK.
+    pub fn take_verdict(&mut self, now: Instant, sack: bool, verdict: Verdict) -> Bytes {
         self.rec.set_recheck(verdict.recheck_at);
         if verdict.newly_lost == 0 {
             return 0;
         }
         for (segment, stamp) in self.rec.board.lost_log() {
             let bytes = segment.xmit.end.distance_from(segment.start);
-            self.cc.on_lost(&LossSample { now, bytes, pipe_at_send: stamp.pipe, delivered_at_send: stamp.delivered });
             self.rec.sampler.on_lost(bytes);
+            self.cc.on_lost(&LossSample {
+                now,
+                bytes,
+                pipe_at_send: stamp.pipe,
+                delivered_at_send: stamp.delivered,
+                total_delivered: self.rec.sampler.total_delivered(),
+                lost_since_sent: self.rec.sampler.lost_since(stamp),
+                app_limited: stamp.app_limited,
+                range: segment.range(),
+                selective: sack,
+            });
         }
         verdict.newly_lost
     }

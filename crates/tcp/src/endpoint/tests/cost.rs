@@ -23,6 +23,21 @@ fn an_idle_endpoint_with_its_boxes_fits_into_one_kibibyte(detector: DetectorConf
     assert!(size <= 1024, "{size} bytes");
 }
 
+/// What BBR adds to an endpoint with a loss-based controller; the parts that a connection shares with others do not grow.
+#[test]
+fn an_endpoint_with_bbr_takes_half_a_kibibyte_more_in_a_box_of_its_own() {
+    let size = |controller| {
+        let mut cfg = quick();
+        cfg.cc.controller = controller;
+        let script = Script::established(cfg);
+        script.stack.endpoint(script.conn).map(Endpoint::state_size).expect("exists")
+    };
+    let without = size(cc::ControllerConfig::LossBased);
+    let with = size(cc::ControllerConfig::Bbr3(Default::default()));
+    println!("an idle endpoint: {without} bytes with its boxes; BBR's takes {} more", with - without);
+    assert!(without <= 1024 && with > without && with - without <= 768, "{with} beside {without} bytes");
+}
+
 /// The cost of pacing: the rate in the controller, and the bucket.
 #[test]
 fn a_paced_endpoint_takes_sixty_four_bytes_more() {
