@@ -62,6 +62,10 @@ macro_rules! labels {
     )* };
 }
 
+mod path;
+
+pub use path::{DropCause, Hop, Moved};
+
 labels! {
     /// A state of RFC 9293 §3.3.2.
     State {
@@ -335,62 +339,6 @@ labels! {
         /// It would exceed the limit of out-of-order blocks. Its acknowledgement counted; its bytes are not stored, so they are
         /// not selectively acknowledged either (RFC 2018 §4), and an ACK says so at once.
         ReassemblyLimit = "reassembly_limit",
-    }
-
-    /// A stage of an emulated path.
-    Hop {
-        /// Random or listed losses.
-        Loss = "loss",
-        /// Losses at positions of the stream.
-        Drop = "drop",
-        /// Duplication.
-        Duplicate = "duplicate",
-        /// Delay, jitter and reordering.
-        Delay = "delay",
-        /// A bottleneck with its queue.
-        Rate = "rate",
-        /// A first flight that waits.
-        FirstFlight = "first_flight",
-        /// A policer.
-        Police = "police",
-        /// A hop that drops needless ACKs.
-        Thin = "thin",
-        /// A medium that packets leave in groups.
-        Release = "release",
-    }
-
-    /// How a packet was reordered.
-    Moved {
-        /// It takes longer.
-        Late = "late",
-        /// It takes less time than the others.
-        Early = "early",
-    }
-
-    /// Why the network dropped a packet.
-    DropCause {
-        /// The queue was full.
-        Tail = "tail",
-        /// Random or scripted loss.
-        Loss = "loss",
-        /// An active queue manager chose it.
-        Aqm = "aqm",
-        /// It exceeded a policer's rate and burst.
-        Policed = "policed",
-        /// A newer ACK took its place: nothing was lost.
-        Thinned = "thinned",
-    }
-}
-
-impl Phase {
-    /// Returns whether it is one of slow start: the window grows with every acknowledgement, to find the path's rate, or what
-    /// that has queued drains.
-    pub const fn is_slow_start(self) -> bool {
-        match self {
-            Self::SlowStart | Self::Css | Self::Lss | Self::Draining | Self::Startup | Self::Drain => true,
-            Self::Reno | Self::Cubic => false,
-            Self::ProbeDown | Self::ProbeCruise | Self::ProbeRefill | Self::ProbeUp | Self::ProbeRtt => false,
-        }
     }
 }
 

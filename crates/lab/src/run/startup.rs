@@ -11,7 +11,7 @@ use base::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use sim::{FlowOutcome, Outcome, PerFlow, Scenario};
 use std::collections::{BTreeMap, VecDeque};
-use trace::{ConnId, DropCause, Episode, Event, Observer, PacketSent};
+use trace::{ConnId, DropCause, Episode, Event, Observer, PacketSent, Phase};
 
 /// Per cent of the window for each smoothed round trip at which the bucket of bursts fills: in slow start, and otherwise.
 const FILLS: [u128; 2] = [200, 125];
@@ -31,6 +31,15 @@ results! {
     lost_bytes "Bytes of their packets that the path dropped before that, together.";
     burst_bytes "Largest excess over a bucket that fills at the sender's own pace, in the whole run; of several flows the largest.";
     full_rate_ns "From the first SYN sent until the path's rate is reached; of one flow alone.";
+}
+
+/// Returns whether the window grows with every acknowledgement, to find the path's rate, or what that has queued drains.
+const fn is_slow_start(phase: Phase) -> bool {
+    match phase {
+        Phase::SlowStart | Phase::Css | Phase::Lss | Phase::Draining | Phase::Startup | Phase::Drain => true,
+        Phase::Reno | Phase::Cubic => false,
+        Phase::ProbeDown | Phase::ProbeCruise | Phase::ProbeRefill | Phase::ProbeUp | Phase::ProbeRtt => false,
+    }
 }
 
 /// Makes a run, and what was asked for of its start.
@@ -138,7 +147,7 @@ impl Start {
             Event::CcSnapshot { phase, cwnd, .. } => {
                 self.bucket.drain(now, self.in_slow_start);
                 self.bucket.cwnd = u64::from(cwnd);
-                self.in_slow_start = phase.is_slow_start();
+                self.in_slow_start = is_slow_start(phase);
                 self.look(now);
             }
             Event::EpisodeChanged { to, .. } => {
