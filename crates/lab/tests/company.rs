@@ -236,3 +236,22 @@ fn a_policer_limits_several_flows_together() {
         "nothing waits: {metrics:?}"
     );
 }
+
+#[test]
+fn a_mix_divides_the_flows_and_says_what_one_of_each_side_gets() {
+    let mixes = ["flow.company=arm x2 start=0s..2s + linux x2 start=0s..2s", "flow.mix=25%,75%"];
+    let set = [&SHORT[..], &["flow.orders=given", "path.buffer=2bdp"], &mixes[..]].concat();
+    let found = rows("fairness", &set, &["linux", "server-2016"], 2);
+    let figures = |row: &Row| {
+        let metrics = &row.metrics;
+        let [each, others] = [metrics.each_mbps, metrics.others_each_mbps].map(Option::unwrap);
+        (each, others, metrics.share_pct.unwrap())
+    };
+    for (row, arms, others) in [(0, 1.0, 3.0), (1, 1.0, 3.0), (2, 3.0, 1.0), (3, 3.0, 1.0)] {
+        let (each, other, share) = figures(&found[row]);
+        assert!((each * arms + other * others - 9.65).abs() < 0.15, "{:?}", found[row]);
+        assert!((each * arms / (each * arms + other * others) * 100.0 - share).abs() < 2.0, "{:?}", found[row]);
+    }
+    let plain = rows("fairness", &[&SHORT[..], &["flow.company=arm x2 + linux x2"]].concat(), &["linux"], 1);
+    assert_eq!((plain[0].metrics.each_mbps, plain[0].metrics.others_each_mbps), (None, None));
+}

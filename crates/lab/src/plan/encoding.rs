@@ -150,9 +150,9 @@ fn between(gaps: &Gaps) -> String {
     format!("{}..{}", span(gaps.least), span(gaps.most))
 }
 
-/// Every property of every group is written.
+/// Every property of every group is written; a mix has changed their counts.
 fn several(company: &Company) -> String {
-    let Company { groups, window: Window { from, until }, orders, harm } = company;
+    let Company { groups, window: Window { from, until }, orders, harm, mix: _ } = company;
     let groups = groups.iter().map(|group| {
         let Group { profile, count, start, own_rtt, direction, bytes: size, pace, .. } = group;
         let profile = profile.word();

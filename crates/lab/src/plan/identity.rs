@@ -67,6 +67,9 @@ pub(crate) fn digest(point: &Point, twin: Option<&Point>, ends: &Ends) -> String
     if !point.company.is_empty() && point.company.harm == Figure::Measured {
         text.push_str(" flow.harm in delay");
     }
+    if !point.company.is_empty() && point.company.mix.is_some() {
+        text.push_str(" flow.mix");
+    }
     for (key, value) in ends.lines() {
         text.push_str(&format!("\n{key}={value}"));
     }

@@ -3,8 +3,9 @@
 use crate::plan::arm::{Arm, arms};
 use crate::plan::identity::{RunName, digest, made_by, seed};
 use crate::plan::sweep::{self, Cell};
-use crate::spec::{Ends, Experiment, GroupProfile, ManagedQueue, Point, Primary, UsageError};
+use crate::spec::{Ends, Experiment, GroupProfile, ManagedQueue, Point, Primary, Refusal, UsageError};
 use core::ops::RangeInclusive;
+use profiles::units;
 use std::sync::Arc;
 
 /// All runs of an experiment.
@@ -63,7 +64,8 @@ impl Plan {
     /// # Errors
     /// If the values of a cell or of an arm do not fit together.
     pub fn new(experiment: Experiment) -> Result<Self, UsageError> {
-        let cells = sweep::cells(&experiment);
+        let mut cells = sweep::cells(&experiment);
+        cells.iter_mut().try_for_each(divide)?;
         buffers_matter(&experiment, &cells)?;
         let arms = arms(&experiment.arms);
         let iterations = 1..=experiment.iterations;
@@ -209,26 +211,35 @@ impl Plan {
     }
 }
 
+/// Gives the arm its part of the flows.
+fn divide(cell: &mut Cell) -> Result<(), UsageError> {
+    let points = core::iter::once(&mut cell.point).chain(cell.twin.as_deref_mut());
+    for point in points {
+        let Some(share) = point.company.mix else { continue };
+        let place = |refusal: Refusal| refusal.at(format!("flow.mix={}", units::show_percent(share)));
+        point.company.divide().map_err(place)?;
+    }
+    Ok(())
+}
+
+/// Finds a managed queue in a cell's settings.
+type QueueOf = fn(&Point) -> Option<ManagedQueue>;
+
 /// Refuses a sweep of buffers that have no effect, which would make equal cells that look different.
 fn buffers_matter(experiment: &Experiment, cells: &[Cell]) -> Result<(), UsageError> {
-    let managed: [(&str, &str, fn(&Point) -> Option<ManagedQueue>); 2] = [
-        ("path.buffer", "path.queue", |point| point.queue),
-        ("path.back.buffer", "path.back.queue", |point| point.life.back.queue.managed(point.queue)),
-    ];
-    for (key, of_queue, queue) in managed {
-        let axis = experiment.sweep.iter().find(|axis| axis.key == key && axis.values.len() > 1);
+    type QueueOf = fn(&Point) -> Option<ManagedQueue>;
+    let there: QueueOf = |point| point.queue;
+    let back: QueueOf = |point| point.life.back.queue.managed(point.queue);
+    for (way, queue) in [("path", there), ("path.back", back)] {
+        let axis = experiment.sweep.iter().find(|axis| axis.key == format!("{way}.buffer") && axis.values.len() > 1);
         let without_effect = || cells.iter().find_map(|cell| Some((cell, queue(&cell.point)?)));
         let Some((axis, (cell, queue))) = axis.zip(without_effect()) else { continue };
-        let value = &axis.values[0];
+        let (title, word, value) = (cell.title(), queue.word(), &axis.values[0]);
         return Err(UsageError {
-            place: format!("{key}={}", axis.values.join(",")),
-            problem: format!(
-                "has no effect behind `{of_queue}={queue}`, in the cell {}: the cells would be equal",
-                cell.title()
-            ),
+            place: format!("{}={}", axis.key, axis.values.join(",")),
+            problem: format!("has no effect behind `{way}.queue={queue}`, in the cell {title}: cells would be equal"),
             remedy: format!(
-                "sweep the queue's own room, `{of_queue}={} limit={value}` and so on, or take one value, or drop-tail queues alone",
-                queue.word()
+                "sweep the queue's own room, `{way}.queue={word} limit={value}` and so on, or take one value, or drop-tail queues alone"
             ),
         });
     }

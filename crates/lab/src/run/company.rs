@@ -8,7 +8,7 @@ use crate::run::lone::with_own_time;
 use crate::run::measured::Measured;
 use crate::run::shares::{Beside, shares};
 use crate::run::startup;
-use crate::spec::{Figure, Group, Orders, Point};
+use crate::spec::{Figure, Group, Orders, Point, Window};
 use sim::{DatagramOutcome, Direction, Outcome};
 use trace::Observer;
 
@@ -110,6 +110,24 @@ impl Measured {
     pub(crate) fn harm_done_pct(&self, _: &Point) -> Option<f64> {
         let ApplicationResult { others_bytes, others_alone_bytes, .. } = self.company?.applications;
         harm(others_alone_bytes? as f64, others_bytes? as f64, Better::More).map(|harm| harm * 100.0)
+    }
+
+    pub(crate) fn each_mbps(&self, point: &Point) -> Option<f64> {
+        self.per_flow(point, Some(self.bytes), true)
+    }
+
+    pub(crate) fn others_each_mbps(&self, point: &Point) -> Option<f64> {
+        self.per_flow(point, self.company?.applications.others_bytes, false)
+    }
+
+    /// Mbit/s of a flow in the mean, of those that are the arm's or are not, if a mix says how many there are.
+    fn per_flow(&self, point: &Point, bytes: Option<u64>, is_arm: bool) -> Option<f64> {
+        point.company.mix?;
+        let meant = point.company.groups.iter().filter(|group| group.sends_along() && group.is_arm() == is_arm);
+        let flows: u32 = meant.map(|group| group.count).sum();
+        let Window { from, until } = point.company.window;
+        let us = until.saturating_sub(from).as_nanos() as f64 / 1e3;
+        (flows > 0).then_some(bytes? as f64 * 8.0 / us / f64::from(flows))
     }
 
     pub(crate) fn harm_delay_pct(&self, point: &Point) -> Option<f64> {

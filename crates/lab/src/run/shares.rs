@@ -100,7 +100,7 @@ pub(crate) fn shares(point: &Point, seed: u64, flows: &[Beside<'_>], outcome: &O
     let applications = ApplicationResult {
         wait_max_us: of_company(outcome.delays.quantile_us(100)),
         filled_s: of_company(filled(point, seed, flows, &datagrams)),
-        others_bytes: (point.company.harm == Figure::Measured).then_some(others),
+        others_bytes: (point.company.harm == Figure::Measured || point.company.mix.is_some()).then_some(others),
         arm_wait_us: waited(flows, Group::is_arm),
         others_wait_us: waited(flows, |group| !group.is_arm()),
         ..ApplicationResult::default()

@@ -102,6 +102,12 @@ impl Group {
         self.profile == GroupProfile::Arm
     }
 
+    /// Returns whether they are of a TCP and send in the path's direction.
+    pub(crate) fn sends_along(&self) -> bool {
+        let is_tcp = !matches!(self.profile, GroupProfile::Datagrams | GroupProfile::Ping);
+        is_tcp && self.direction == Direction::Forward
+    }
+
     /// Reads `linux x2 start=0s..4s rtt=100ms`.
     pub(super) fn parse(text: &str) -> Result<Self, Refusal> {
         let mut words = text.split_whitespace();

@@ -5,6 +5,7 @@
 
 mod arrivals;
 mod group;
+pub(crate) mod mix;
 mod sizes;
 mod times;
 mod window;
@@ -18,7 +19,7 @@ pub(crate) use work::Work;
 
 use crate::spec::figure::Figure;
 use crate::spec::refusal::Refusal;
-use base::Duration;
+use base::{Duration, Ratio};
 use group::MOST_FLOWS;
 use profiles::Profile;
 use sim::Direction;
@@ -34,12 +35,14 @@ pub struct Company {
     pub orders: Orders,
     /// Whether a run has two twins: the arm's flows without the others, and the others without them.
     pub harm: Figure,
+    /// The arm's part of the flows of two groups, if it is not what the groups say.
+    pub mix: Option<Ratio>,
 }
 
 impl Default for Company {
     fn default() -> Self {
         let window = Window { from: Duration::from_secs(60), until: Duration::from_secs(180) };
-        Self { groups: Vec::new(), window, orders: Orders::Given, harm: Figure::Unknown }
+        Self { groups: Vec::new(), window, orders: Orders::Given, harm: Figure::Unknown, mix: None }
     }
 }
 
@@ -86,6 +89,14 @@ impl Company {
     /// Shows what [`Self::parse_groups`] reads.
     pub(crate) fn show_groups(&self) -> String {
         self.groups.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + ")
+    }
+
+    /// Divides the flows as the mix says, if there is one.
+    pub(crate) fn divide(&mut self) -> Result<(), Refusal> {
+        match self.mix {
+            Some(share) if !self.is_empty() => mix::divide(&mut self.groups, share),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses what does not go together.

@@ -1,7 +1,7 @@
 //! The keys of what is transferred.
 
 use super::key::{Key, positive};
-use crate::spec::company::{Company, Orders, Window};
+use crate::spec::company::{Company, Orders, Window, mix};
 use crate::spec::figure::Figure;
 use crate::spec::flow::Flow;
 use crate::spec::refusal::Refusal;
@@ -30,6 +30,11 @@ pub(super) const KEYS: &[Key] = &[
         name: "flow.company",
         set: |point, text| Company::parse_groups(text).map(|groups| point.company.groups = groups),
         show: |point| (!point.company.is_empty()).then(|| point.company.show_groups()),
+    },
+    Key {
+        name: "flow.mix",
+        set: |point, text| mix::parse(text).map(|mix| point.company.mix = mix),
+        show: |point| point.company.mix.map(units::show_percent),
     },
     Key {
         name: "flow.window",

@@ -36,7 +36,7 @@ impl Point {
         let one = self.company.is_empty();
         let applies = move |name: &str| match name {
             "flow.bytes" | "flow.seconds" => one,
-            "flow.company" | "flow.window" | "flow.orders" | "flow.harm" => !one,
+            "flow.company" | "flow.mix" | "flow.window" | "flow.orders" | "flow.harm" => !one,
             // A model sets them.
             "path.rate" => self.life.model.is_none(),
             "path.rtt" => self.life.model.is_none_or(|model| model.model.delay().is_none()),
@@ -116,6 +116,8 @@ mod tests {
     #[test_case("flow.harm", "Measured", "measured")]
     #[test_case("flow.harm", "none", "none")]
     #[test_case("flow.startup", "MEASURED", "measured")]
+    #[test_case("flow.mix", "0.1", "10%")]
+    #[test_case("flow.mix", "none", "none"; "no mix")]
     fn a_setting_is_shown_in_canonical_form_and_reads_back(name: &str, text: &str, canonical: &str) {
         assert_eq!(set(name, text).as_deref(), Ok(canonical));
         assert_eq!(set(name, canonical).as_deref(), Ok(canonical), "it reads back");
@@ -152,6 +154,7 @@ mod tests {
     #[test_case("flow.bytes", "0")]
     #[test_case("flow.harm", "much")]
     #[test_case("flow.startup", "soon")]
+    #[test_case("flow.mix", "100%")]
     fn a_wrong_setting_is_refused_with_what_would_be_right(name: &str, text: &str) {
         let problem = set(name, text).unwrap_err();
         assert!(problem.contains("write ") || problem.contains("use "), "{problem}");
