@@ -1,10 +1,10 @@
 //! Random inputs for a target without a fuzzer, from a seed: `hammer TARGET RUNS [--seed N] [--from RUN] [--keep DIRECTORY]`.
 //!
-//! TARGET is `calls` or `adversary`; a seed is a number, or any text, such as a commit's id. Prints runs, steps, packets and
+//! TARGET is `calls`, `adversary` or `program`; a seed is a number, or any text, such as a commit's id. Prints runs, steps, packets and
 //! failures; a failing input is named by its number, which `--from` begins with, and kept as a file when a directory is given.
 
 use base::Rng;
-use longhaul_fuzz::{Tally, adversary, packetdrill_calls};
+use longhaul_fuzz::{Tally, adversary, packetdrill_calls, program};
 use std::panic::catch_unwind;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// A run that takes longer in real time counts as hanging.
 const HANG: Duration = Duration::from_secs(60);
-const USAGE: &str = "hammer calls|adversary RUNS [--seed N] [--from RUN] [--keep DIRECTORY]";
+const USAGE: &str = "hammer calls|adversary|program RUNS [--seed N] [--from RUN] [--keep DIRECTORY]";
 
 /// The run in progress. A panic below a C function aborts the program at once, so the panic hook must name the run.
 static RUN: AtomicU64 = AtomicU64::new(0);
@@ -30,6 +30,7 @@ fn order(words: &[String]) -> Option<Order> {
     let play = match words.first()?.as_str() {
         "calls" => packetdrill_calls::play,
         "adversary" => adversary::play,
+        "program" => program::play,
         _ => return None,
     };
     let mut order = Order { play, runs: words.get(1)?.parse().ok()?, seed: 0, from: 0, keep: None };

@@ -11,6 +11,7 @@ mod conversation;
 mod datagrams;
 mod input;
 pub mod packetdrill_calls;
+pub mod program;
 mod toml_files;
 mod wire_parse;
 
@@ -19,6 +20,7 @@ pub use captures::captures;
 pub use conversation::conversation;
 pub use datagrams::datagrams;
 pub use packetdrill_calls::packetdrill_calls;
+pub use program::program;
 pub use toml_files::toml_files;
 pub use wire_parse::wire_parse;
 
@@ -32,6 +34,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("conversation", conversation),
     ("datagrams", datagrams),
     ("packetdrill_calls", packetdrill_calls),
+    ("program", program),
     ("toml_files", toml_files),
     ("wire_parse", wire_parse),
 ];
