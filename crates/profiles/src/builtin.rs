@@ -18,6 +18,7 @@ pub(crate) const BUILTIN: &[(&str, &str)] = data![
     "longhaul",
     "inside",
     "linux",
+    "bbr",
     "windows-2000",
     "windows-2000-tuned",
     "server-2016",

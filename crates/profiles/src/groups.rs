@@ -1,8 +1,9 @@
 //! Groups of leaves that depend on a kind: returns them if the configuration has that kind.
 
+use cc::bbr3::Bbr3Config;
 use cc::{
-    AvoidanceConfig, CssConfig, CubicConfig, DelayIncreaseConfig, HystartConfig, PacingConfig, SlowStartConfig,
-    SsthreshBase,
+    AvoidanceConfig, ControllerConfig, CssConfig, CubicConfig, DelayIncreaseConfig, HystartConfig, PacingConfig,
+    SlowStartConfig, SsthreshBase,
 };
 use cc::{ExitWindow, RapidConfig, SearchConfig};
 use tcp::config::{ChunksConfig, SegmenterConfig}; // variant: chunks
@@ -22,6 +23,13 @@ pub(crate) fn chunk_costs(config: &mut Config) -> Option<(&mut u32, &mut u32)> {
     match &mut config.send.accounting {
         SendAccounting::Chunks { head, record } => Some((head, record)),
         SendAccounting::Bytes => None,
+    }
+}
+
+pub(crate) fn bbr3(config: &mut Config) -> Option<&mut Bbr3Config> {
+    match &mut config.cc.controller {
+        ControllerConfig::Bbr3(bbr3) => Some(bbr3),
+        ControllerConfig::LossBased => None,
     }
 }
 

@@ -4,14 +4,15 @@
 
 use crate::forms::{choice, kind, quantity};
 use crate::groups::chunks; // variant: chunks
-use crate::groups::{chunk_costs, css, cubic, delay, hystart, pacing, ssthresh_base, stepped};
+use crate::groups::{bbr3, chunk_costs, css, cubic, delay, hystart, pacing, ssthresh_base, stepped};
 use crate::groups::{exit_window, rapid, search};
 use crate::leaf::{Access, Leaf, Place, Unit};
 use base::Duration;
+use cc::bbr3::{Bbr3Config, ExtraAckedWindow, MarkMeaning};
 use cc::{
-    AvoidanceConfig, CubicConfig, CwndValidation, Detection, FastConvergence, GrowthCount, HystartConfig,
-    HystartPpConfig, IdleRestart, PacedTrain, PacingConfig, RenoConfig, RenoGrowth, SlowStartConfig, SsthreshBase,
-    Undone,
+    AvoidanceConfig, ControllerConfig, CubicConfig, CwndValidation, Detection, FastConvergence, GrowthCount,
+    HystartConfig, HystartPpConfig, IdleRestart, PacedTrain, PacingConfig, RenoConfig, RenoGrowth, SlowStartConfig,
+    SsthreshBase, Undone,
 };
 use cc::{ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig, SearchConfig, Unused};
 use recovery::rto::MaxBound;
@@ -45,6 +46,24 @@ const BY_CONTROLLER: LostRetransmission = LostRetransmission::ByController { bey
 pub const LEAVES: &[Leaf] = &[
     quantity!("cc.initial_window.segments", Count, U32, |c| c.cc.initial_window.segments),
     quantity!("cc.initial_window.bytes_max", Bytes, MaybeU32, |c| c.cc.initial_window.bytes_max),
+    kind!("cc.controller.kind", |c| c.cc.controller,
+        "loss_based" => ControllerConfig::LossBased => ControllerConfig::LossBased,
+        "bbr3" => ControllerConfig::Bbr3(_) => ControllerConfig::Bbr3(Bbr3Config::default())),
+    quantity!("cc.controller.drain_gain", Share, |c| bbr3(c).map(|bbr3| Place::Share(&mut bbr3.drain_gain))),
+    quantity!("cc.controller.down_gain", Share, |c| bbr3(c).map(|bbr3| Place::Share(&mut bbr3.down_gain))),
+    quantity!("cc.controller.startup_loss", Share, |c| bbr3(c).map(|bbr3| Place::Share(&mut bbr3.startup_loss))),
+    quantity!("cc.controller.startup_loss_ranges", Count, |c| bbr3(c)
+        .map(|bbr3| Place::U8(&mut bbr3.startup_loss_ranges))),
+    choice!("cc.controller.extra_acked", |c| bbr3(c).map(|bbr3| &mut bbr3.extra_acked),
+        "ten_rounds" => ExtraAckedWindow::TenRounds, "twice_five_rounds" => ExtraAckedWindow::TwiceFiveRounds),
+    quantity!("cc.controller.extra_acked_max", Time, |c| bbr3(c)
+        .map(|bbr3| Place::MaybeTime(&mut bbr3.extra_acked_max))),
+    quantity!("cc.controller.probe_rtt_interval", Time, |c| bbr3(c)
+        .map(|bbr3| Place::Time(&mut bbr3.probe_rtt_interval))),
+    quantity!("cc.controller.min_rtt_window", Time, |c| bbr3(c).map(|bbr3| Place::Time(&mut bbr3.min_rtt_window))),
+    quantity!("cc.controller.burst_halving", Time, |c| bbr3(c).map(|bbr3| Place::MaybeTime(&mut bbr3.burst_halving))),
+    choice!("cc.controller.marks", |c| bbr3(c).map(|bbr3| &mut bbr3.marks),
+        "loss" => MarkMeaning::Loss, "nothing" => MarkMeaning::Nothing),
     kind!("cc.slow_start.kind", |c| c.cc.slow_start,
         "classic" => SlowStartConfig::Classic(_) => SlowStartConfig::default(),
         "hystart" => SlowStartConfig::Hystart(_) => SlowStartConfig::Hystart(HystartConfig::default()),

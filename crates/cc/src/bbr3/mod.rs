@@ -200,7 +200,7 @@ impl CongestionControl for Bbr3 {
         self.output.pacing()
     }
 
-    fn governs_recovery(&self) -> bool {
+    fn models_path(&self) -> bool {
         true
     }
 

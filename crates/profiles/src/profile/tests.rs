@@ -30,6 +30,7 @@ fn the_promised_profiles_are_there() {
         "longhaul",
         "inside",
         "linux",
+        "bbr",
         "windows-2000",
         "windows-2000-tuned",
         "server-2016",

@@ -5,6 +5,7 @@
 //! such as a commit hash), `LONGHAUL_SWARM` the number of worlds. `LONGHAUL_TRACE`, also a number, prints this many last lines of
 //! the trace of a world that fails.
 
+mod bbr;
 mod config;
 mod life;
 mod undos;
@@ -125,4 +126,21 @@ fn swarm(world: fn(u64) -> Scenario) -> Drops {
         assert!(dropped.total() > 1_000, "only {} packets were dropped", dropped.total());
     }
     dropped
+}
+
+/// The same worlds with another controller: they stay what they were, and BBR sees as many kinds of paths.
+#[test]
+fn the_same_worlds_with_bbr_keep_all_promises() {
+    let (mut complete, mut flows) = (0, 0);
+    let worlds = number("LONGHAUL_SWARM", DEFAULT_WORLDS) / 2;
+    for index in 0..worlds {
+        let scenario = bbr::world(first_seed().wrapping_add(index));
+        let _replay = Replay(&scenario);
+        let outcome = run_watched(&scenario, number("LONGHAUL_TRACE", 0) as usize);
+        complete += outcome.flows.iter().filter(|flow| flow.is_complete()).count();
+        flows += outcome.flows.len();
+    }
+    if worlds >= DEFAULT_WORLDS / 2 {
+        assert!(complete * 10 >= flows * 9, "only {complete} of {flows} flows were completed");
+    }
 }

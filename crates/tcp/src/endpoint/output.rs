@@ -178,6 +178,9 @@ impl Endpoint {
         if open {
             self.snd.forget_empty_probes();
         }
+        if let Some(HeldBy::Nagle | HeldBy::Cork) = by {
+            self.snd.on_rest_waits();
+        }
         match by {
             Some(HeldBy::Cwnd | HeldBy::MtuSearch) => self.snd.usage.on_blocked(self.snd.space.nxt()),
             Some(HeldBy::PeerWindow | HeldBy::Nagle | HeldBy::Cork) if self.snd.wait_for_window(self.is_early()) => {

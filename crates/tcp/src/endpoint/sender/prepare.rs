@@ -42,10 +42,18 @@ impl Sender {
         self.cc.on_flight_start(&FlightStart { now, srtt, app_limited });
     }
 
+    /// Records that less than a segment is left to send and waits for more, which a model of the path takes for nothing.
+    pub fn on_rest_waits(&mut self) {
+        if self.cc.models_path() {
+            self.on_all_sent();
+        }
+    }
+
     /// Records that nothing is left to send: until the application writes again, the delivery rate does not measure the path.
     #[inline]
     pub fn on_all_sent(&mut self) {
-        if self.space.side() == SendSide::Open {
+        let full = self.cc.models_path() && self.rec.board.pipe() >= self.cc.window().cwnd();
+        if !full && self.space.side() == SendSide::Open {
             self.rec.sampler.on_app_limited(self.rec.board.pipe());
         }
     }
