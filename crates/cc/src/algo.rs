@@ -3,7 +3,8 @@
 //! [`build`] is the only place that matches on configuration tags; after it the machine *is* the variant. Everything here
 //! is plain data, so that a profile can name every leaf and two profiles can be compared leaf by leaf.
 
-use crate::avoidance::{Avoidance, Cubic, DENOMINATOR_MAX, Reno, is_open};
+use crate::avoidance::{Avoidance, Compound, Cubic, DENOMINATOR_MAX, Reno, is_open};
+pub use crate::avoidance::{CompoundConfig, RoundTrip};
 pub use crate::avoidance::{CubicConfig, FastConvergence, RenoConfig, RenoGrowth, SsthreshBase, Undone};
 use crate::bbr3::{Bbr3, Bbr3Config};
 use crate::control::CongestionControl;
@@ -124,6 +125,8 @@ pub enum AvoidanceConfig {
     Reno(RenoConfig),
     /// RFC 9438.
     Cubic(CubicConfig),
+    /// Compound TCP (draft-sridharan-tcpm-ctcp).
+    Compound(CompoundConfig),
 }
 
 impl Default for AvoidanceConfig {
@@ -187,6 +190,7 @@ fn with_slow_start(cfg: &CcConfig, smss: Bytes, slow_start: impl SlowStart) -> B
     match &cfg.avoidance {
         AvoidanceConfig::Reno(reno) => with_avoidance(cfg, smss, slow_start, Reno::new(reno)),
         AvoidanceConfig::Cubic(cubic) => with_avoidance(cfg, smss, slow_start, Cubic::new(cubic)),
+        AvoidanceConfig::Compound(compound) => with_avoidance(cfg, smss, slow_start, Compound::new(compound)),
     }
 }
 
@@ -233,6 +237,7 @@ impl CcConfig {
                 let divisor = cubic.blind_divisor.unwrap_or(1);
                 need((1..=100).contains(&divisor), "cc.avoidance.blind_divisor", "must be from 1 to 100, or none");
             }
+            AvoidanceConfig::Compound(compound) => compound.check(&mut need),
         }
         if let PacingConfig::Window { slow_start_percent, avoidance_percent, quantum_segments } = self.pacing {
             let what = "must be between 50 and 1000";

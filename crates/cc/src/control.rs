@@ -111,6 +111,8 @@ pub enum CcPhase {
     Reno,
     /// Congestion avoidance of RFC 9438.
     Cubic,
+    /// Compound TCP's congestion avoidance.
+    Compound,
     /// BBR doubles its rate until the pipe is full.
     Startup,
     /// BBR removes the queue that this left.

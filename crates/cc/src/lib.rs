@@ -25,7 +25,9 @@ pub use algo::{
     DelayIncreaseConfig, Detection, FastConvergence, GrowthCount, HystartConfig, HystartPpConfig, IdleRestart,
     LssConfig, PacedTrain, PacingConfig, RenoConfig, RenoGrowth, SlowStartConfig, SsthreshBase, Undone, build,
 };
-pub use algo::{ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig, SearchConfig, Unused};
+pub use algo::{
+    CompoundConfig, ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig, RoundTrip, SearchConfig, Unused,
+};
 pub use avoidance::Avoidance;
 pub use bbr3::{Bbr3, Bbr3Config};
 pub use control::{CcNote, CcPhase, CongestionControl, Pacing, Snapshot};

@@ -194,6 +194,7 @@ pub fn phase_name(phase: CcPhase) -> &'static str {
         CcPhase::Draining => "draining",
         CcPhase::Reno => "reno",
         CcPhase::Cubic => "cubic",
+        CcPhase::Compound => "compound",
         CcPhase::Startup => "startup",
         CcPhase::Drain => "drain",
         CcPhase::ProbeDown => "probe_down",

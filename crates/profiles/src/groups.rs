@@ -5,7 +5,7 @@ use cc::{
     AvoidanceConfig, ControllerConfig, CssConfig, CubicConfig, DelayIncreaseConfig, HystartConfig, PacingConfig,
     SlowStartConfig, SsthreshBase,
 };
-use cc::{ExitWindow, RapidConfig, SearchConfig};
+use cc::{CompoundConfig, ExitWindow, RapidConfig, SearchConfig};
 use tcp::config::{ChunksConfig, SegmenterConfig}; // variant: chunks
 use tcp::config::{Config, ReceiveWindowConfig, SendAccounting, SteppedConfig};
 
@@ -95,7 +95,14 @@ pub(crate) fn exit_window(config: &mut Config) -> Option<&mut ExitWindow> {
 pub(crate) fn cubic(config: &mut Config) -> Option<&mut CubicConfig> {
     match &mut config.cc.avoidance {
         AvoidanceConfig::Cubic(cubic) => Some(cubic),
-        AvoidanceConfig::Reno(_) => None,
+        AvoidanceConfig::Reno(_) | AvoidanceConfig::Compound(_) => None,
+    }
+}
+
+pub(crate) fn compound(config: &mut Config) -> Option<&mut CompoundConfig> {
+    match &mut config.cc.avoidance {
+        AvoidanceConfig::Compound(compound) => Some(compound),
+        _ => None,
     }
 }
 
@@ -103,6 +110,7 @@ pub(crate) fn ssthresh_base(config: &mut Config) -> &mut SsthreshBase {
     match &mut config.cc.avoidance {
         AvoidanceConfig::Reno(reno) => &mut reno.ssthresh_base,
         AvoidanceConfig::Cubic(cubic) => &mut cubic.ssthresh_base,
+        AvoidanceConfig::Compound(compound) => &mut compound.ssthresh_base,
     }
 }
 

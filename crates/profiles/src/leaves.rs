@@ -5,7 +5,7 @@
 use crate::forms::{choice, kind, quantity};
 use crate::groups::chunks; // variant: chunks
 use crate::groups::{bbr3, chunk_costs, css, cubic, delay, hystart, pacing, ssthresh_base, stepped};
-use crate::groups::{exit_window, rapid, search};
+use crate::groups::{compound, exit_window, rapid, search};
 use crate::leaf::{Access, Leaf, Place, Unit};
 use base::Duration;
 use cc::bbr3::{Bbr3Config, ExtraAckedWindow, MarkMeaning};
@@ -14,7 +14,9 @@ use cc::{
     HystartConfig, HystartPpConfig, IdleRestart, PacedTrain, PacingConfig, RenoConfig, RenoGrowth, SlowStartConfig,
     SsthreshBase, Undone,
 };
-use cc::{ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig, SearchConfig, Unused};
+use cc::{
+    CompoundConfig, ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig, RoundTrip, SearchConfig, Unused,
+};
 use recovery::rto::MaxBound;
 use recovery::rtt::{OvertakingSample, RttGains, RttVariation, SynEcho};
 use recovery::tlp::AfterAck;
@@ -134,10 +136,12 @@ pub const LEAVES: &[Leaf] = &[
         "drained" => ExitWindow::Drained, "kept" => ExitWindow::Kept),
     kind!("cc.avoidance.kind", |c| c.cc.avoidance,
         "reno" => AvoidanceConfig::Reno(_) => AvoidanceConfig::Reno(RenoConfig::default()),
-        "cubic" => AvoidanceConfig::Cubic(_) => AvoidanceConfig::Cubic(CubicConfig::default())),
+        "cubic" => AvoidanceConfig::Cubic(_) => AvoidanceConfig::Cubic(CubicConfig::default()),
+        "compound" => AvoidanceConfig::Compound(_) => AvoidanceConfig::Compound(CompoundConfig::default())),
     quantity!("cc.avoidance.beta", Share, |c| match &mut c.cc.avoidance {
         AvoidanceConfig::Reno(reno) => Some(Place::Share(&mut reno.beta)),
         AvoidanceConfig::Cubic(cubic) => Some(Place::Share(&mut cubic.beta)),
+        AvoidanceConfig::Compound(compound) => Some(Place::Share(&mut compound.beta)),
     }),
     quantity!("cc.avoidance.c", Share, |c| cubic(c).map(|cubic| Place::Share(&mut cubic.c))),
     choice!("cc.avoidance.fast_convergence", |c| cubic(c).map(|cubic| &mut cubic.fast_convergence),
@@ -147,6 +151,12 @@ pub const LEAVES: &[Leaf] = &[
     choice!("cc.avoidance.reno_growth", |c| cubic(c).map(|cubic| &mut cubic.reno_growth),
         "one_beyond_prior" => RenoGrowth::OneBeyondPrior, "steady" => RenoGrowth::Steady),
     quantity!("cc.avoidance.blind_divisor", Count, |c| cubic(c).map(|cubic| Place::MaybeU32(&mut cubic.blind_divisor))),
+    quantity!("cc.avoidance.alpha", Share, |c| compound(c).map(|compound| Place::Share(&mut compound.alpha))),
+    quantity!("cc.avoidance.gamma_gain", Share, |c| compound(c).map(|compound| Place::Share(&mut compound.gamma_gain))),
+    quantity!("cc.avoidance.low_window_segments", Count, |c| compound(c)
+        .map(|compound| Place::U32(&mut compound.low_window_segments))),
+    choice!("cc.avoidance.round_rtt", |c| compound(c).map(|compound| &mut compound.round_rtt),
+        "least" => RoundTrip::Least, "mean" => RoundTrip::Mean),
     choice!("cc.avoidance.ssthresh_base", |c| Some(ssthresh_base(c)),
         "flight_size" => SsthreshBase::FlightSize, "cwnd" => SsthreshBase::Cwnd),
     kind!("cc.pacing.kind", |c| c.cc.pacing,

@@ -264,6 +264,8 @@ labels! {
         Reno = "reno",
         /// Congestion avoidance of RFC 9438.
         Cubic = "cubic",
+        /// Compound TCP's congestion avoidance.
+        Compound = "compound",
         /// BBR doubles its rate until the pipe is full.
         Startup = "startup",
         /// BBR removes the queue that this left.

@@ -89,6 +89,12 @@ fn with_rapid(change: impl FnOnce(&mut RapidConfig)) -> CcConfig {
     with_slow_start(SlowStartConfig::Rapid(rapid))
 }
 
+fn with_compound(change: impl FnOnce(&mut CompoundConfig)) -> CcConfig {
+    let mut compound = CompoundConfig::default();
+    change(&mut compound);
+    CcConfig { avoidance: AvoidanceConfig::Compound(compound), ..CcConfig::default() }
+}
+
 fn with_plateau(bdp_percent: u32) -> CcConfig {
     with_slow_start(SlowStartConfig::Plateau(PlateauConfig { bdp_percent, ..PlateauConfig::default() }))
 }
@@ -119,6 +125,10 @@ fn with_pacing(slow_start_percent: u32, avoidance_percent: u32, quantum_segments
 #[test_case(with_rapid(|rapid| rapid.queue_delay = Duration::ZERO), "cc.slow_start.queue_delay")]
 #[test_case(with_rapid(|rapid| rapid.queue_percent = 99), "cc.slow_start.queue_percent")]
 #[test_case(with_rapid(|rapid| rapid.recovery_share = fraction(1, 1)), "cc.slow_start.recovery_share")]
+#[test_case(with_compound(|compound| compound.beta = Ratio::ZERO), "cc.avoidance.beta"; "Compound leaves nothing")]
+#[test_case(with_compound(|compound| compound.alpha = fraction(1, 1)), "cc.avoidance.alpha")]
+#[test_case(with_compound(|compound| compound.gamma_gain = Ratio::ZERO), "cc.avoidance.gamma_gain")]
+#[test_case(with_compound(|compound| compound.low_window_segments = 1), "cc.avoidance.low_window_segments")]
 #[test_case(with_plateau(199), "cc.slow_start.bdp_percent")]
 #[test_case(with_plateau(1_001), "cc.slow_start.bdp_percent"; "a bound beyond all paths")]
 #[test_case(
@@ -204,7 +214,20 @@ fn any_avoidance() -> impl Strategy<Value = AvoidanceConfig> {
             blind_divisor,
         })
     });
-    prop_oneof![reno, cubic, Just(AvoidanceConfig::default())]
+    let round_rtt = prop_oneof![Just(RoundTrip::Least), Just(RoundTrip::Mean)];
+    let compound = (any_beta(), any_base(), any_beta(), any_beta(), 2..100_u32, round_rtt).prop_map(
+        |(beta, ssthresh_base, alpha, gamma_gain, low_window_segments, round_rtt)| {
+            AvoidanceConfig::Compound(CompoundConfig {
+                beta,
+                ssthresh_base,
+                alpha,
+                gamma_gain,
+                low_window_segments,
+                round_rtt,
+            })
+        },
+    );
+    prop_oneof![reno, cubic, compound, Just(AvoidanceConfig::default())]
 }
 
 fn any_detection() -> impl Strategy<Value = Detection> {
@@ -397,11 +420,18 @@ struct Model {
     min_rtt: Option<Duration>,
     delivered: u64,
     slow_start: SlowStartConfig,
+    avoidance: AvoidanceConfig,
 }
 
 /// Returns the most bytes by which an ACK of `acked` bytes may open the window in this phase, as each policy promises. Every
 /// policy at most doubles the window in a round trip.
-fn promised(slow_start: &SlowStartConfig, phase: CcPhase, acked: Bytes, window: &Window) -> Bytes {
+fn promised(
+    slow_start: &SlowStartConfig,
+    avoidance: &AvoidanceConfig,
+    phase: CcPhase,
+    acked: Bytes,
+    window: &Window,
+) -> Bytes {
     let (limit, divisor) = match slow_start {
         SlowStartConfig::Classic(classic) => (classic.limit_segments, 1),
         SlowStartConfig::Hystart(hystart) => (hystart.limit_segments, 1),
@@ -419,6 +449,9 @@ fn promised(slow_start: &SlowStartConfig, phase: CcPhase, acked: Bytes, window: 
         CcPhase::Css => limited / divisor,
         // A target below two segments leaves slow start at them.
         CcPhase::Draining => 0,
+        // Once a round trip, by an eighth of the window's ¾th power: no more than the window.
+        CcPhase::Compound => window.cwnd().max(window.smss()).saturating_mul(2),
+        CcPhase::Lss if matches!(avoidance, AvoidanceConfig::Compound(_)) => window.cwnd().saturating_mul(2),
         // Avoidance, with which limited slow start competes by less than the acknowledged bytes. Reno's whole segment comes with
         // one ACK, however little that ACK covers.
         _ => acked.min(window.cwnd()).max(window.smss()),
@@ -436,6 +469,7 @@ impl Model {
             min_rtt: None,
             delivered: 0,
             slow_start: config.slow_start.clone(),
+            avoidance: config.avoidance.clone(),
         }
     }
 
@@ -507,13 +541,13 @@ impl Model {
             ..*ack
         });
         let after = self.cc.window();
-        let lowers = phase == CcPhase::Draining || recovering;
+        let lowers = recovering || matches!(phase, CcPhase::Draining | CcPhase::Compound | CcPhase::Lss);
         assert!(lowers || after.cwnd() >= before.cwnd(), "an ACK lowered the window");
         let growth = after.cwnd().saturating_sub(before.cwnd());
         if !ack.cwnd_limited || ack.episode == EpisodeKind::Recovery {
             assert_eq!(growth, 0);
         }
-        let most = promised(&self.slow_start, phase, ack.acked, &before);
+        let most = promised(&self.slow_start, &self.avoidance, phase, ack.acked, &before);
         assert!(growth <= most, "{growth} for {} in {phase:?}", ack.acked);
         assert!(phase == CcPhase::Lss || !before.in_slow_start() || after.cwnd() <= before.ssthresh());
     }

@@ -1,9 +1,11 @@
 //! The avoidance seam: how the window grows once the path's capacity has been reached, and how it shrinks.
 
+mod compound;
 mod cubic;
 pub mod cubic_math;
 mod reno;
 
+pub use compound::{Compound, CompoundConfig, RoundTrip};
 pub use cubic::{Cubic, CubicConfig, FastConvergence, RenoGrowth, Undone};
 pub use reno::{Reno, RenoConfig};
 
@@ -22,6 +24,12 @@ pub trait Avoidance: Debug + Clone + Send + 'static {
     /// Returns the bytes that an ACK in avoidance adds to `cwnd`. Also called if `ack.cwnd_limited` is false, to keep track of
     /// time; the caller then ignores the result.
     fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Bytes;
+    /// Whether the window may shrink without a congestion signal.
+    const SHRINKS: bool = false;
+    /// Returns by how many bytes the window shrinks after the ACK that was just handled, once.
+    fn withdrawn(&mut self) -> Bytes {
+        0
+    }
     /// Returns the new `ssthresh` after a congestion signal, in bytes (the composite applies the floor of two segments).
     fn on_congestion(&mut self, window: &Window, event: &CongestionEvent, now: Instant) -> Bytes;
     /// Notes that nothing was sent for `idle`, and sending is about to resume.

@@ -53,7 +53,20 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         }
         let growth = self.avoidance.on_ack(ack, &self.window);
         self.grow(ack, growth, Window::MAX);
+        self.withdraw();
         None
+    }
+
+    /// Lowers the window by what avoidance takes off it: to no less than two segments, unless it is smaller.
+    #[inline]
+    fn withdraw(&mut self) {
+        if A::SHRINKS {
+            let (present, least) = (self.window.cwnd(), self.window.smss().saturating_mul(2));
+            let lowered = present.saturating_sub(self.avoidance.withdrawn()).max(least);
+            self.window.set_cwnd(lowered.min(present));
+            // A window that avoidance lowered is not slow start's.
+            self.window.set_ssthresh(self.window.ssthresh().min(self.window.cwnd()));
+        }
     }
 
     /// Returns whether to ask the slow-start policy.
@@ -101,6 +114,7 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         if self.avoiding == Avoiding::Contending {
             let growth = self.avoidance.on_ack(ack, &self.window).max(bytes);
             self.grow(ack, growth, Window::MAX);
+            self.withdraw();
             return None;
         }
         self.grow(ack, bytes, self.window.ssthresh());

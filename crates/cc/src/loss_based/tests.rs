@@ -1,11 +1,11 @@
 //! The composite: its rules one by one, and runs round by round as snapshots.
 
 use super::*;
-use crate::avoidance::{Cubic, CubicConfig, Reno, RenoConfig, Undone};
+use crate::avoidance::{Compound, CompoundConfig, Cubic, CubicConfig, Reno, RenoConfig, Undone};
 use crate::control::CcPhase;
 use crate::slow_start::tail::{Css, Lss};
 use crate::slow_start::{Classic, ClassicConfig, ExitCause, Hystart, HystartPp, Step};
-use crate::testing::{Happening, Rounds, ack, app_limited, story};
+use crate::testing::{Delays, Happening, Rounds, ack, app_limited, story};
 use crate::window::InitialWindow;
 use base::Rate;
 use test_case::test_case;
@@ -46,6 +46,15 @@ fn reno_round_by_round() {
 #[test]
 fn cubic_round_by_round() {
     let table = story(&mut cubic(10), &mut Rounds::new(100, 2), 64, &[Happening::Loss(5), Happening::Loss(50)]);
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn compound_round_by_round() {
+    let compound = Compound::new(&CompoundConfig::default());
+    let mut cc = LossBased::new(window(10), Classic::new(&CLASSIC), compound, None);
+    let mut path = Rounds::new(100, 2).with(Delays::Queue { bdp: 400 });
+    let table = story(&mut cc, &mut path, 40, &[Happening::Loss(6), Happening::Loss(34)]);
     insta::assert_snapshot!(table);
 }
 

@@ -37,7 +37,7 @@ results! {
 const fn is_slow_start(phase: Phase) -> bool {
     match phase {
         Phase::SlowStart | Phase::Css | Phase::Lss | Phase::Draining | Phase::Startup | Phase::Drain => true,
-        Phase::Reno | Phase::Cubic => false,
+        Phase::Reno | Phase::Cubic | Phase::Compound => false,
         Phase::ProbeDown | Phase::ProbeCruise | Phase::ProbeRefill | Phase::ProbeUp | Phase::ProbeRtt => false,
     }
 }

@@ -54,8 +54,9 @@ pub fn with_send_buffer(config: &ValidConfig, buffer: u32) -> ValidConfig {
 }
 
 fn sending(rng: &mut Rng, config: &mut Config) {
-    config.cc.avoidance = match rng.below(2) {
+    config.cc.avoidance = match rng.below(3) {
         0 => AvoidanceConfig::Reno(Default::default()),
+        1 => AvoidanceConfig::Compound(Default::default()),
         _ => AvoidanceConfig::Cubic(CubicConfig::default()),
     };
     config.cc.slow_start = slow_start(rng);

@@ -51,6 +51,7 @@ pub(in crate::endpoint) const fn phase(phase: CcPhase) -> Phase {
         CcPhase::Draining => Phase::Draining,
         CcPhase::Reno => Phase::Reno,
         CcPhase::Cubic => Phase::Cubic,
+        CcPhase::Compound => Phase::Compound,
         CcPhase::Startup => Phase::Startup,
         CcPhase::Drain => Phase::Drain,
         CcPhase::ProbeDown => Phase::ProbeDown,
