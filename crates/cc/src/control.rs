@@ -46,11 +46,15 @@ pub trait CongestionControl: Debug + Send {
     fn pacing(&self) -> Option<Pacing> {
         None
     }
-    /// Returns whether the controller models the path. Then its window alone says what leaves during an episode, and no reduction of
-    /// loss recovery, which would begin with `ssthresh`; and delivery rates are marked as limited by the application also while
+    /// Returns whether the controller models the path. Then delivery rates are marked as limited by the application also while
     /// less than a segment waits for more, but not while the window is full.
     fn models_path(&self) -> bool {
         false
+    }
+    /// Returns whether the window alone says what leaves during an episode. If not, a reduction of loss recovery does, which begins
+    /// with `ssthresh`.
+    fn governs_recovery(&self) -> bool {
+        self.models_path()
     }
     /// Returns whether the controller sends less than the path carries at present, on purpose: delivery rates are then no measure of
     /// the path, as when the application limits them.

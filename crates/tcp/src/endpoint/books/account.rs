@@ -246,7 +246,7 @@ impl Account<'_> {
         let watched =
             self.life.state() == State::Closed || self.snd.rec.board.is_empty() || !self.life.state().may_send();
         let reduces = match self.snd.rec.episode() {
-            Episode::Recovery { .. } => !self.snd.cc.models_path(),
+            Episode::Recovery { .. } => !self.snd.cc.governs_recovery(),
             // The configuration decides whether a reduction follows a mark.
             Episode::Cwr { .. } => self.snd.rec.reduction.is_some(),
             Episode::Open | Episode::Loss { .. } => false,

@@ -144,7 +144,7 @@ impl Sender {
 
     /// Makes a reduction control sending from now on, unless the controller's window does.
     fn begin_reduction(&mut self, cfg: &Config, entry: &EpisodeEntry) {
-        if self.cc.models_path() {
+        if self.cc.governs_recovery() {
             return;
         }
         let mut reduction = build_reduction(&cfg.recovery.reduction);
