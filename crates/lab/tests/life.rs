@@ -1,6 +1,6 @@
 //! Paths that are more than a pipe: a transfer over each comes through, and the path shows what it was asked for.
 
-use longhaul_lab::run::Backend;
+use longhaul_lab::run::{Backend, RunFailure};
 use longhaul_lab::spec::Point;
 use longhaul_lab::{Measured, Overrides, Plan, RunSpec, SimBackend, spec};
 use test_case::test_case;
@@ -30,6 +30,9 @@ fn point(settings: &[&str]) -> Point {
 #[test_case(&["path.changes=500ms rate=5Mbit + 1s outage=300ms + 1500ms rtt=20ms + 1600ms loss=1%"]; "a schedule")]
 #[test_case(&["path.changes=500ms rtt=200ms"]; "a longer way")]
 #[test_case(&["path.changes=500ms outage=2s", "path.queue=fq_codel"]; "an outage behind a managed queue")]
+#[test_case(&["path.changes=500ms mtu=1400"]; "smaller packets")]
+#[test_case(&["path.changes=0s mtu=576"]; "small packets from the beginning")]
+#[test_case(&["path.changes=500ms mtu=600 + 600ms mtu=1500", "path.queue=fq_codel"]; "small packets for a while")]
 #[test_case(&["path.model=leo every=500ms"]; "satellites")]
 #[test_case(&["path.model=lte mean=8Mbit"]; "a cell")]
 #[test_case(&["path.model=5g"]; "a cell of the fifth generation")]
@@ -51,4 +54,25 @@ fn a_transfer_comes_through(settings: &[&str]) {
 #[test]
 fn bursts_lose_packets() {
     assert!(run(&["path.bursts=1%/4"]).dropped > 4);
+}
+
+#[test]
+fn a_report_of_a_smaller_largest_packet_is_believed_after_a_timeout() {
+    let (found, plain) = (run(&["path.changes=1s mtu=1400"]), run(&[]));
+    // The window is lost once. Larger packets got through before, so that a single timeout confirms the report (RFC 5927 §7.2).
+    assert!(found.rtos.unwrap() <= 1 && found.dropped > plain.dropped + 10, "{found:?}");
+    let later = found.elapsed_ns.saturating_sub(plain.elapsed_ns);
+    assert!((100_000_000..1_000_000_000).contains(&later), "{later} ns");
+    // From the beginning on, the SYN's answer is believed at once.
+    let narrow = run(&["path.changes=0s mtu=1400"]);
+    assert!(narrow.rtos == Some(0) && narrow.elapsed_ns < plain.elapsed_ns * 11 / 10, "{narrow:?}");
+}
+
+#[test]
+fn a_sender_gets_through_a_black_hole_if_it_looks_for_one() {
+    let hole = "path.changes=1s blackhole=1400";
+    let RunFailure(stalled) = SimBackend.run(&spec_of(&[hole])).unwrap_err();
+    assert!(stalled.contains("Stalled"), "{stalled}");
+    let found = run(&[hole, "longhaul.path_mtu.probing=after_black_hole"]);
+    assert!(found.rtos >= Some(3), "it takes several timeouts to suspect one: {found:?}");
 }

@@ -28,6 +28,10 @@ pub trait Packet: Debug + Sized {
     fn stream(&self) -> Option<Range<u64>> {
         None
     }
+    /// Returns whether a router may cut the packet into fragments.
+    fn may_be_cut(&self) -> bool {
+        false
+    }
     /// Returns whether a later packet could make this one needless, for which it may wait a while: it is a pure ACK.
     fn may_wait(&self) -> bool {
         false
@@ -54,6 +58,9 @@ impl Packet for Vec<u8> {
     }
     fn duplicate(&self) -> Self {
         self.clone()
+    }
+    fn may_be_cut(&self) -> bool {
+        ip::may_be_cut(self)
     }
     fn may_wait(&self) -> bool {
         ack::is_pure(self)
@@ -109,6 +116,11 @@ pub enum DropCause {
     Policed,
     /// A newer ACK took its place: nothing was lost.
     Thinned,
+    /// It is larger than a router can forward, which says so to the sender, or says nothing.
+    TooBig {
+        /// The size that it reports, in bytes.
+        said: Option<u16>,
+    },
 }
 
 /// What a hop does to packets.
@@ -132,6 +144,8 @@ pub enum HopKind {
     Thin,
     /// Lets packets leave in groups.
     Release,
+    /// Drops packets that are too large.
+    Mtu,
 }
 
 impl HopKind {
@@ -148,6 +162,7 @@ impl HopKind {
             Self::Police => "police",
             Self::Thin => "thin",
             Self::Release => "release",
+            Self::Mtu => "mtu",
         }
     }
 }

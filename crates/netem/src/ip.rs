@@ -70,6 +70,11 @@ fn add(a: u16, b: u16) -> u16 {
     sum + u16::from(carry)
 }
 
+/// Returns whether routers may cut an IP packet: one of IPv4 without the don't-fragment bit (RFC 791 §3.1).
+pub fn may_be_cut(packet: &[u8]) -> bool {
+    shift(packet) == Some(0) && packet[6] & 0x40 == 0
+}
+
 /// Returns a digest of addresses, protocol and ports; zero if it is not IP.
 ///
 /// Fragments count without ports, all of them: only the first one shows any, and packets of one flow belong into one queue.

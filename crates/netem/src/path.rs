@@ -74,12 +74,14 @@ pub struct Drops {
     pub policed: u64,
     /// A newer ACK that took their place: nothing was lost.
     pub thinned: u64,
+    /// They were too large to forward.
+    pub too_big: u64,
 }
 
 impl Drops {
     /// Returns the packets dropped for any cause that loses something.
     pub const fn total(self) -> u64 {
-        self.tail + self.loss + self.aqm + self.policed
+        self.tail + self.loss + self.aqm + self.policed + self.too_big
     }
 
     /// Returns those of two paths together.
@@ -91,6 +93,7 @@ impl Drops {
             aqm: self.aqm + other.aqm,
             policed: self.policed + other.policed,
             thinned: self.thinned + other.thinned,
+            too_big: self.too_big + other.too_big,
         }
     }
 
@@ -101,6 +104,7 @@ impl Drops {
             DropCause::Aqm => self.aqm += 1,
             DropCause::Policed => self.policed += 1,
             DropCause::Thinned => self.thinned += 1,
+            DropCause::TooBig { .. } => self.too_big += 1,
         }
     }
 }

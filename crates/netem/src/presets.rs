@@ -1,7 +1,7 @@
 //! One direction of a WAN path as plain data, and its hops.
 //!
 //! The order is part of the numbers' meaning: loss by position first, which counts every transmission; loss on entry, before the
-//! queue (a packet lost at random takes no room in the buffer and no time on the link) → policer → thinning of ACKs → rate and buffer → release in groups → delay with jitter and
+//! queue (a packet lost at random takes no room in the buffer and no time on the link) → largest packet → policer → thinning of ACKs → rate and buffer → release in groups → delay with jitter and
 //! reordering, after the bottleneck → duplication. Duplication comes last so that a copy costs the bottleneck nothing and arrives
 //! right after its original: this shows how an endpoint handles a copy, not a slower link.
 
@@ -12,6 +12,7 @@ use crate::first_flight::FirstFlight;
 use crate::hop::{Hop, Packet};
 use crate::loss::gilbert_elliott::Chain;
 use crate::loss::{Bernoulli, ByPosition, ChangingLoss, GilbertElliott, Mask, StreamLoss};
+use crate::mtu::{Mtu, MtuLimit};
 use crate::path::Path;
 use crate::police::{Policer, PolicerSpec};
 use crate::queue::QueueSpec;
@@ -51,6 +52,8 @@ pub struct PathSpec {
     pub drops: Vec<StreamLoss>,
     /// Loss on entry, of any packet.
     pub loss: LossSpec,
+    /// The largest packet, by time, without a limit before the first: what is larger is dropped on entry, behind any loss.
+    pub mtus: Option<Arc<[Mtu]>>,
     /// What is dropped on entry, behind any loss, because it exceeds a rate.
     pub policer: Option<PolicerSpec>,
     /// How long a pure ACK waits before the bottleneck for a newer one that takes its place.
@@ -95,6 +98,7 @@ impl PathSpec {
             jitter: None,
             drops: Vec::new(),
             loss: LossSpec::None,
+            mtus: None,
             policer: None,
             thin: None,
             release: None,
@@ -119,6 +123,9 @@ impl PathSpec {
             LossSpec::GilbertElliott(chain) => hops.push(Box::new(GilbertElliott::new(*chain))),
             LossSpec::Changing(first, changes) => hops.push(Box::new(ChangingLoss::new(*first, changes.clone()))),
             LossSpec::Mask(indices) => hops.push(Box::new(Mask::new(indices.clone()))),
+        }
+        if let Some(mtus) = &self.mtus {
+            hops.push(Box::new(MtuLimit::new(mtus.clone())));
         }
         if let Some(policer) = self.policer {
             hops.push(Box::new(Policer::new(policer)));

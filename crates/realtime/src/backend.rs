@@ -155,6 +155,7 @@ fn can_be_made(run: &RunSpec, world: &World) -> Result<(), String> {
             "path.drop={drops}: a real link does not know positions in a stream; take it out, or use the simulator"
         ));
     }
+    run.point.life.changes.without_reports().map_err(|refusal| format!("path.changes: {refusal}"))?;
     if !run.point.hosts.is_ideal() {
         return Err("host: these hosts exist in the simulator only; leave out `--backend netns`".to_owned());
     }

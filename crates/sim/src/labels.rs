@@ -14,6 +14,7 @@ pub(crate) const fn hop_label(kind: HopKind) -> trace::Hop {
         HopKind::Police => trace::Hop::Police,
         HopKind::Thin => trace::Hop::Thin,
         HopKind::Release => trace::Hop::Release,
+        HopKind::Mtu => trace::Hop::Mtu,
     }
 }
 
@@ -33,5 +34,6 @@ pub(crate) const fn cause_label(cause: DropCause) -> trace::DropCause {
         DropCause::Aqm => trace::DropCause::Aqm,
         DropCause::Policed => trace::DropCause::Policed,
         DropCause::Thinned => trace::DropCause::Thinned,
+        DropCause::TooBig { .. } => trace::DropCause::TooBig,
     }
 }

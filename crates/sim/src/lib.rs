@@ -16,6 +16,7 @@ mod checker;
 mod datagrams;
 mod device;
 mod draw;
+mod gone;
 mod labels;
 mod node;
 mod outcome;

@@ -68,7 +68,8 @@ impl SimPacket {
             StoredPayload::Bytes(bytes) => Payload::Bytes(bytes),
         };
         let gso_size = if self.gso_size == 0 { None } else { Some(self.gso_size) };
-        RxFrame { at, header: Header::emitted(self.header()), payload, gso_size, checksum: ChecksumState::Unneeded }
+        let header = if self.is_report() { Header::read(self.header()) } else { Header::emitted(self.header()) };
+        RxFrame { at, header, payload, gso_size, checksum: ChecksumState::Unneeded }
     }
 
     /// Returns the TCP or UDP header, and whatever of the buffer is behind it.
@@ -78,16 +79,29 @@ impl SimPacket {
         &self.header[if self.header[0] >> 4 == 4 { 20 } else { 40 }..]
     }
 
-    /// Source and destination port.
+    /// Returns the number of the protocol that the IP packet carries.
+    fn protocol(&self) -> u8 {
+        self.header[if self.header[0] >> 4 == 4 { 9 } else { 6 }]
+    }
+
+    /// Returns whether it is a router's report, by ICMP.
+    pub(crate) fn is_report(&self) -> bool {
+        const ICMP: [u8; 2] = [1, 58];
+        ICMP.contains(&self.protocol())
+    }
+
+    /// Source and destination port; a report has those of the packet that it is about.
     pub(crate) fn ports(&self) -> [u16; 2] {
-        let tcp = self.tcp();
+        const ICMP_HEADER: usize = 8;
+        let quoted = if self.header[0] >> 4 == 4 { 20 } else { 40 } + ICMP_HEADER;
+        let tcp = if self.is_report() { &self.tcp()[quoted..] } else { self.tcp() };
         [0, 2].map(|at| u16::from_be_bytes([tcp[at], tcp[at + 1]]))
     }
 
     /// Returns whether it is UDP's.
     pub(crate) fn is_datagram(&self) -> bool {
         const UDP: u8 = 17;
-        self.header[if self.header[0] >> 4 == 4 { 9 } else { 6 }] == UDP
+        self.protocol() == UDP
     }
 
     /// Position of a described payload; zero for bytes.
@@ -211,6 +225,10 @@ impl Packet for Parcel {
 
     fn duplicate(&self) -> Self {
         self.clone()
+    }
+
+    fn may_be_cut(&self) -> bool {
+        netem::ip::may_be_cut(self.header())
     }
 
     fn may_wait(&self) -> bool {

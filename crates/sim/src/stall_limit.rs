@@ -54,7 +54,8 @@ fn back_offs(scenario: &Scenario, cfg: &ValidConfig, rtt: Duration) -> Duration 
 /// Returns the failures in a row that luck explains; `None` if failures are not random.
 fn failures(scenario: &Scenario) -> Option<u32> {
     let paths = [&scenario.forward, &scenario.reverse];
-    if paths.iter().any(|path| path.policer.is_some() || path.rates.is_some() || path.delays.is_some()) {
+    let changes = |path: &PathSpec| path.rates.is_some() || path.delays.is_some() || path.mtus.is_some();
+    if paths.iter().any(|path| path.policer.is_some() || changes(path)) {
         return None;
     }
     if paths.iter().any(|path| path.rate.is_some() && path.buffer != Buffer::Unlimited) {

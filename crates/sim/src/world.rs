@@ -5,21 +5,21 @@
 //! paths. All packets that arrive at one instant enter one turn together. The applications' actions after a turn may require
 //! another one, at the same instant.
 
-use crate::access::flow_of;
 use crate::budget::Budget;
 use crate::checker::{Checkers, Progress, Timers};
 use crate::datagrams::Datagrams;
 use crate::device::{self, Merging};
+use crate::gone::{Gone, Lost};
 use crate::labels::{cause_label, hop_label, moved_label};
 use crate::node::{Node, NodeView, Served, global};
 use crate::outcome::{Cause, EndOutcome, Failure, FlowOutcome, Outcome};
 use crate::packet::{Entry, PacketPool, Parcel};
 use crate::queue::EventQueue;
 use crate::scenario::{Scenario, Until};
-use crate::topology::{FIRST_PORT, Topology};
+use crate::topology::Topology;
 use base::{Bytes, Instant, SeqNum};
 use core::cell::RefCell;
-use netem::{DropCause, HopKind, Moved, Packet};
+use netem::{HopKind, Moved, Packet};
 use tcp::{Sent, StackCx};
 use trace::{ConnId, Event, Observer};
 
@@ -36,14 +36,6 @@ fn run_in<O: Observer>(topology: Topology, scenario: &Scenario, observer: &mut O
     let mut world = World::new(topology, scenario, observer);
     let result = world.run();
     result.map_err(|cause| Failure { seed: scenario.seed, at: world.now, cause })
-}
-
-/// A packet that the network lost, kept until the observer can receive the report.
-struct Lost {
-    link: usize,
-    hop: HopKind,
-    cause: DropCause,
-    packet: Parcel,
 }
 
 /// A packet that entered the network, kept until the observer can receive the report.
@@ -79,10 +71,8 @@ struct World<'a, O> {
     pool: PacketPool,
     /// Packets that enter the present turn.
     arrivals: Vec<(Instant, Parcel)>,
-    lost: Vec<Lost>,
     entered: Vec<Entered>,
-    /// Packets that the paths dropped, by flow; those of datagrams follow.
-    dropped: Vec<u64>,
+    gone: Gone,
     datagrams: Option<Datagrams>,
     /// All flows before this one have ended.
     first_open: usize,
@@ -108,9 +98,8 @@ impl<'a, O: Observer> World<'a, O> {
             now: Instant::ZERO,
             pool: PacketPool::default(),
             arrivals: Vec::new(),
-            lost: Vec::new(),
             entered: Vec::new(),
-            dropped: vec![0; topology.flows.len() + scenario.datagrams.len()],
+            gone: Gone::new(topology.flows.len() + scenario.datagrams.len()),
             datagrams,
             first_open: 0,
             timers: Timers::new(topology.nodes.len()),
@@ -202,6 +191,9 @@ impl<'a, O: Observer> World<'a, O> {
                 }
             }
         }
+        if !self.gone.reports.is_empty() {
+            self.send_reports();
+        }
         #[cfg(not(longhaul_unwatched))]
         if O::ENABLED {
             self.report_entered();
@@ -222,13 +214,12 @@ impl<'a, O: Observer> World<'a, O> {
     /// Lets the datagrams of a node arrive and leave.
     #[inline(never)]
     fn serve_datagrams(&mut self, index: usize) {
-        let Self { topology: Topology { nodes, links, .. }, pool, lost, dropped, arrivals, now, queue, .. } = self;
+        let Self { topology: Topology { nodes, links, .. }, pool, gone, arrivals, now, queue, .. } = self;
         let [(_, route)] = nodes[index].routes[..] else { panic!("each node has one path") };
         let link = &mut links[route];
         let send = |pool: &mut PacketPool, mut packet: Parcel| {
             packet.entered = *now;
-            let mut on_drop =
-                |packet, hop, cause| discard::<O>(pool, lost, dropped, Lost { link: route, hop, cause, packet });
+            let mut on_drop = |packet, hop, cause| gone.discard::<O>(pool, Lost { link: route, hop, cause, packet });
             link.path.offer(*now, packet, &mut on_drop);
             queue.arm_earlier(link.to, link.next_deadline().max(*now));
         };
@@ -239,9 +230,9 @@ impl<'a, O: Observer> World<'a, O> {
     /// Collects everything that reaches the node by now.
     #[inline]
     fn take_arrivals(&mut self, index: usize) {
-        let Self { topology: Topology { nodes, links, .. }, pool, lost, dropped, arrivals, now, .. } = self;
+        let Self { topology: Topology { nodes, links, .. }, pool, gone, arrivals, now, .. } = self;
         for &link in &nodes[index].incoming {
-            let mut on_drop = |packet, hop, cause| discard::<O>(pool, lost, dropped, Lost { link, hop, cause, packet });
+            let mut on_drop = |packet, hop, cause| gone.discard::<O>(pool, Lost { link, hop, cause, packet });
             while let Some(arrival) = links[link].poll(*now, &mut on_drop) {
                 arrivals.push(arrival);
             }
@@ -258,16 +249,7 @@ impl<'a, O: Observer> World<'a, O> {
     #[inline]
     fn turn(&mut self, index: usize) -> usize {
         let Self {
-            topology: Topology { nodes, links, .. },
-            pool,
-            lost,
-            dropped,
-            entered,
-            arrivals,
-            now,
-            observer,
-            queue,
-            ..
+            topology: Topology { nodes, links, .. }, pool, gone, entered, arrivals, now, observer, queue, ..
         } = self;
         let Node { stack, routes, .. } = &mut nodes[index];
         let observer = RefCell::new(&mut **observer);
@@ -286,7 +268,7 @@ impl<'a, O: Observer> World<'a, O> {
                 #[cfg(not(longhaul_unwatched))]
                 let tag = if O::ENABLED { Some(Tag::of(&packet)) } else { None };
                 let mut on_drop =
-                    |packet, hop, cause| discard::<O>(pool, lost, dropped, Lost { link: route, hop, cause, packet });
+                    |packet, hop, cause| gone.discard::<O>(pool, Lost { link: route, hop, cause, packet });
                 link.path.offer(*now, packet, &mut on_drop);
                 #[cfg(not(longhaul_unwatched))]
                 if let Some(tag) = tag {
@@ -309,6 +291,20 @@ impl<'a, O: Observer> World<'a, O> {
         sent
     }
 
+    /// Sends routers' reports: they take the way back of the packets that they are about.
+    #[cold]
+    fn send_reports(&mut self) {
+        let Self { topology: Topology { links, .. }, pool, gone, now, queue, .. } = self;
+        for (from, mut report) in core::mem::take(&mut gone.reports) {
+            let back = links.iter().position(|link| link.from == links[from].to).expect("there is a way back");
+            report.entered = *now;
+            let link = &mut links[back];
+            let mut on_drop = |packet, hop, cause| gone.discard::<O>(pool, Lost { link: back, hop, cause, packet });
+            link.path.offer(*now, report, &mut on_drop);
+            queue.arm_earlier(link.to, link.next_deadline().max(*now));
+        }
+    }
+
     /// Reports queues that a packet has entered, and packets that were moved, to the observer.
     fn report_entered(&mut self) {
         for Entered { link, backlog, moved, tag } in self.entered.drain(..) {
@@ -327,8 +323,8 @@ impl<'a, O: Observer> World<'a, O> {
 
     /// Reports packets lost in the network to the observer, under the connections that sent them.
     fn report_lost(&mut self) {
-        for Lost { link, hop, cause, packet } in self.lost.drain(..) {
-            if packet.is_datagram() {
+        for Lost { link, hop, cause, packet } in self.gone.lost.drain(..) {
+            if packet.is_datagram() || packet.is_report() {
                 self.pool.put_back(packet);
                 continue;
             }
@@ -343,12 +339,13 @@ impl<'a, O: Observer> World<'a, O> {
 
     fn outcome(&self) -> Outcome {
         let topology = &self.topology;
-        let flows =
-            (0..topology.flows.len()).map(|flow| flow_outcome(topology, flow, self.now, self.dropped[flow])).collect();
+        let flows = (0..topology.flows.len())
+            .map(|flow| flow_outcome(topology, flow, self.now, self.gone.of_flow[flow]))
+            .collect();
         let delays = topology.links[0].delays();
         let [forward, reverse] = [0, 1].map(|link: usize| topology.links[link].path.stats());
         let virtual_time = self.now.since(Instant::ZERO);
-        let of_datagrams = &self.dropped[topology.flows.len()..];
+        let of_datagrams = &self.gone.of_flow[topology.flows.len()..];
         let datagrams = self.datagrams.as_ref().map_or(Vec::new(), |datagrams| datagrams.outcomes(of_datagrams));
         Outcome { flows, datagrams, forward, reverse, delays, steps: self.budget.steps(), virtual_time }
     }
@@ -378,19 +375,6 @@ fn flow_outcome(topology: &Topology, flow: usize, now: Instant, dropped: u64) ->
             .collect(),
         sender: outcome(sender.end(), ends.sender.0),
         receiver: outcome(receiver.end(), ends.receiver.0),
-    }
-}
-
-/// Counts a lost packet, and returns it to the pool, at once or after the observer has seen it.
-#[inline]
-fn discard<O: Observer>(pool: &mut PacketPool, lost: &mut Vec<Lost>, dropped: &mut [u64], packet: Lost) {
-    if packet.cause != DropCause::Thinned {
-        dropped[flow_of(&packet.packet, FIRST_PORT)] += 1;
-    }
-    if O::ENABLED {
-        lost.push(packet);
-    } else {
-        pool.put_back(packet.packet);
     }
 }
 

@@ -9,7 +9,7 @@ use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use core::fmt;
 
 /// Version of the vocabulary; raised with every change of a name, a field or a meaning.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 macro_rules! events {
     ($($(#[doc = $doc:literal])* $name:ident {

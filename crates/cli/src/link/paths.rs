@@ -153,7 +153,8 @@ impl Direction {
 
     fn spec(&self, option: &str, round_trip: Duration, seed: u64) -> Result<PathSpec, Failure> {
         let point = Point { rate: self.rate.unwrap_or(self.point.rate), rtt: round_trip, ..self.point.clone() };
-        point.check().map_err(|refusal| Failure::usage(format!("{option}: {refusal}")))?;
+        let fits = point.check().and_then(|()| point.life.changes.without_reports());
+        fits.map_err(|refusal| Failure::usage(format!("{option}: {refusal}")))?;
         let mut spec = lab::run::forward(&point, self.delay, seed);
         spec.thin = point.life.back.thin;
         if self.rate.is_none() && point.life.model.is_none() {
@@ -331,6 +332,9 @@ mod tests {
         let problem = paths.change(Some("changes=1s rtt=5ms"), None).unwrap_err();
         let Failure::Usage(problem) = problem else { panic!("not a matter of usage") };
         assert!(problem.starts_with("--ab: a model and a schedule set the round-trip time: set "), "{problem}");
+        let problem = Paths::default().change(Some("changes=1s mtu=1400"), None).unwrap_err();
+        let Failure::Usage(problem) = problem else { panic!("not a matter of usage") };
+        assert!(problem.contains("in the simulator only; write `blackhole`"), "{problem}");
     }
 
     #[test]

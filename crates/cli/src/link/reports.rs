@@ -35,6 +35,7 @@ fn direction(report: &DirectionReport) -> Value {
         "duplicated": path.duplicated,
         "dropped": {"tail": path.dropped.tail, "loss": path.dropped.loss, "aqm": path.dropped.aqm, "policed": path.dropped.policed},
         "thinned": path.dropped.thinned,
+        "too_big": path.dropped.too_big,
         "marked": path.marked,
         "queue_bytes": report.backlog_bytes,
         "queue_bytes_max": path.max_backlog_bytes,

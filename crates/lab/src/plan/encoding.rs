@@ -108,6 +108,8 @@ fn changed(what: &What) -> String {
         What::Outage(length) => format!("outage={}", span(*length)),
         What::Rtt(rtt) => format!("rtt={}", span(*rtt)),
         What::Loss(loss) => format!("loss={}", percent(*loss)),
+        What::Mtu(bytes) => format!("mtu={bytes}"),
+        What::BlackHole(bytes) => format!("blackhole={bytes}"),
     }
 }
 

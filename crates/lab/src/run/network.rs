@@ -48,6 +48,7 @@ pub fn forward(point: &Point, delay: Duration, seed: u64) -> PathSpec {
             (None, None) if point.loss.is_zero() => LossSpec::None,
             (None, None) => LossSpec::Bernoulli(point.loss),
         },
+        mtus: life.changes.mtus(),
         policer: life.policer.map(Policer::spec),
         release: life.release.map(Gaps::spec).or(of_model),
         duplicate: life.duplicate,

@@ -6,7 +6,7 @@
 use crate::spec::refusal::Refusal;
 use base::{Duration, Rate, Ratio};
 use core::fmt;
-use netem::{Course, Stretch};
+use netem::{Course, Mtu, Stretch, TooBigReports};
 use profiles::{nearest, units};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -34,9 +34,13 @@ pub(crate) enum What {
     Rtt(Duration),
     /// The probability of loss, from then on.
     Loss(Ratio),
+    /// The largest packet that a router forwards, from then on, in bytes; senders of larger ones learn of it.
+    Mtu(u16),
+    /// The same, and no sender learns of it.
+    BlackHole(u16),
 }
 
-const KEYS: [&str; 4] = ["rate", "outage", "rtt", "loss"];
+const KEYS: [&str; 6] = ["rate", "outage", "rtt", "loss", "mtu", "blackhole"];
 const EXAMPLE: &str = "write for example `10s rate=5Mbit + 12s outage=300ms`";
 /// A schedule is written by hand; longer ones are traces.
 const MOST: usize = 10_000;
@@ -104,7 +108,7 @@ impl Changes {
             match what {
                 What::Rate(rate) => drop(rates.insert(*at, *rate)),
                 What::Outage(length) => drop(outages.insert(*at, *at + *length)),
-                What::Rtt(_) | What::Loss(_) => continue,
+                What::Rtt(_) | What::Loss(_) | What::Mtu(_) | What::BlackHole(_) => continue,
             }
             moments.insert(*at);
         }
@@ -130,6 +134,29 @@ impl Changes {
         let changes = self.0.iter().any(|change| matches!(change.what, What::Rtt(_)));
         let stretches = delays.into_iter().map(|(from, delay)| Stretch { from, rate, delay: Some(delay) });
         if changes { Course::given(stretches.collect()) } else { None }
+    }
+
+    /// Refuses routers' reports for a path that has no routers: one in real time.
+    ///
+    /// # Errors
+    /// Names the word, and the remedy.
+    pub fn without_reports(&self) -> Result<(), Refusal> {
+        let first = self.0.iter().find(|change| matches!(change.what, What::Mtu(_)));
+        first.map_or(Ok(()), |Change { at, .. }| {
+            let problem = format!("`mtu` at {at}: routers that report it exist in the simulator only");
+            Err(Refusal::of_value(problem, "write `blackhole` for one that reports nothing"))
+        })
+    }
+
+    /// Returns from when on which size of packets is the largest; `None` if every packet passes.
+    pub fn mtus(&self) -> Option<Arc<[Mtu]>> {
+        let mtus = self.0.iter().filter_map(|Change { at, what }| match what {
+            What::Mtu(bytes) => Some(Mtu { from: *at, bytes: *bytes, reports: TooBigReports::Sent }),
+            What::BlackHole(bytes) => Some(Mtu { from: *at, bytes: *bytes, reports: TooBigReports::Missing }),
+            _ => None,
+        });
+        let mtus: Vec<_> = mtus.collect();
+        (!mtus.is_empty()).then(|| mtus.into())
     }
 
     /// Returns from when on which probability of loss holds; `None` if it does not change.
@@ -158,6 +185,8 @@ impl Change {
             "outage" => What::Outage(positive(value)?),
             "rtt" => What::Rtt(positive(value)?),
             "loss" => What::Loss(units::ratio(value)?),
+            "mtu" => What::Mtu(packet(value)?),
+            "blackhole" => What::BlackHole(packet(value)?),
             _ => {
                 let hint = nearest(&key, KEYS).map_or("use ".to_owned(), |near| format!("did you mean `{near}`? Use "));
                 let remedy = format!("{hint}{}", KEYS.join(", "));
@@ -175,8 +204,21 @@ impl What {
             Self::Outage(_) => "outage",
             Self::Rtt(_) => "rtt",
             Self::Loss(_) => "loss",
+            Self::Mtu(_) => "mtu",
+            Self::BlackHole(_) => "blackhole",
         }
     }
+}
+
+/// Reads the largest size of a packet: at least what every IPv4 host accepts, at most what our devices send.
+fn packet(text: &str) -> Result<u16, Refusal> {
+    let bytes = units::bytes(text).ok().and_then(|bytes| u16::try_from(bytes).ok());
+    bytes.filter(|bytes| (576..=1_500).contains(bytes)).ok_or_else(|| {
+        Refusal::of_value(
+            format!("`{text}` is not the largest packet of a path"),
+            "write 576 to 1500 bytes, for example `1400`",
+        )
+    })
 }
 
 fn positive(text: &str) -> Result<Duration, Refusal> {
@@ -195,6 +237,7 @@ impl fmt::Display for Changes {
                 What::Rate(rate) => rate.fmt(f)?,
                 What::Outage(span) | What::Rtt(span) => span.fmt(f)?,
                 What::Loss(loss) => f.write_str(&units::show_percent(*loss))?,
+                What::Mtu(bytes) | What::BlackHole(bytes) => bytes.fmt(f)?,
             }
         }
         Ok(())
@@ -209,6 +252,7 @@ mod tests {
     #[test_case("10s rate=5Mbit", "10s rate=5Mbit")]
     #[test_case(" 12s  OUTAGE = 0.3s+10s/rate=5000kbit ", "10s rate=5Mbit + 12s outage=300ms"; "in the order of time")]
     #[test_case("15s rtt=40ms + 15s loss=1/300", "15s rtt=40ms + 15s loss=1/300"; "two things at once")]
+    #[test_case("2s MTU=1400 + 3s blackhole=576B", "2s mtu=1400 + 3s blackhole=576"; "smaller packets")]
     #[test_case("1s outage=1s + 2s outage=1s", "1s outage=1s + 2s outage=1s"; "an outage right behind another")]
     fn a_schedule_is_shown_in_canonical_form_and_reads_back(text: &str, canonical: &str) {
         let read = Changes::parse(text).unwrap();
@@ -220,10 +264,11 @@ mod tests {
     #[test_case("10s rate", "`rate` has no value: write for example")]
     #[test_case("10 rate=5Mbit", "`10` is not a valid duration: use")]
     #[test_case("10s rate=fast", "`fast` is not a valid rate: use")]
+    #[test_case("10s mtu=9000", "`9000` is not the largest packet of a path: write 576 to 1500 bytes")]
     #[test_case("10s rtt=0ms", "`0ms` is too short: use a time above zero")]
     #[test_case(
         "10s outages=5ms",
-        "`outages` is nothing that changes: did you mean `outage`? Use rate, outage, rtt, loss"
+        "`outages` is nothing that changes: did you mean `outage`? Use rate, outage, rtt, loss, mtu, blackhole"
     )]
     #[test_case("1s rate=1Mbit + 1s rate=2Mbit", "at 1s there are two changes of `rate`: write them one after")]
     #[test_case("1s outage=2s + 2s outage=1s", "at 2s there are two changes of `outage`: write them one after")]

@@ -3,6 +3,7 @@
 use super::*;
 use crate::delay::JitterKind;
 use crate::model::{Between, Leo, Model};
+use crate::mtu::TooBigReports;
 use crate::path::PathStats;
 use crate::queue::{Codel, DualPi2, FqCodel, Pie};
 use crate::stretch::Stretch;
@@ -53,6 +54,19 @@ fn reorder() -> impl Strategy<Value = ReorderSpec> {
     prop_oneof![Just(ReorderSpec::None), late, early]
 }
 
+fn mtus() -> impl Strategy<Value = Option<Arc<[Mtu]>>> {
+    let mtu = |(ms, bytes, said)| Mtu {
+        from: Duration::from_millis(ms),
+        bytes,
+        reports: if said { TooBigReports::Sent } else { TooBigReports::Missing },
+    };
+    let mtus = proptest::collection::vec((0u64..200, 100u16..2_000, any::<bool>()), 1..4);
+    proptest::option::of(mtus.prop_map(move |mut mtus| {
+        mtus.sort_unstable();
+        mtus.into_iter().map(mtu).collect()
+    }))
+}
+
 fn policer() -> impl Strategy<Value = Option<PolicerSpec>> {
     let some =
         (1_000_000u64..1_000_000_000, 0u64..40_000).prop_map(|(bps, burst)| PolicerSpec { rate: rate(bps), burst });
@@ -89,13 +103,13 @@ prop_compose! {
         (follows_trace, gaps) in (proptest::bool::weighted(0.2), proptest::collection::vec(1u32..9, 1..5)),
         (delay, jitter) in (span(), any_jitter()),
         (rates, delays) in (course(), course()),
-        (loss, policer) in (loss(), policer()),
+        (loss, mtus, policer) in (loss(), mtus(), policer()),
         (thin, release) in (proptest::option::weighted(0.3, span()), release()),
         (reorder, duplicate) in (reorder(), ratio()),
     ) -> PathSpec {
         let (rate, text) = (bps.map(rate), gaps.iter().scan(0, |ms, gap| { *ms += gap; Some(format!("{ms}\n")) }));
         let trace = follows_trace.then(|| Arc::new(DeliveryTrace::parse(&text.collect::<String>()).expect("times increase")));
-        PathSpec { rate, trace, rates, buffer, queue, delay, delays, jitter, drops: Vec::new(), loss, policer, thin, release, reorder, duplicate, first_flight: Duration::ZERO }
+        PathSpec { rate, trace, rates, buffer, queue, delay, delays, jitter, drops: Vec::new(), loss, mtus, policer, thin, release, reorder, duplicate, first_flight: Duration::ZERO }
     }
 }
 prop_compose! {

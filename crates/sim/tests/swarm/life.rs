@@ -4,8 +4,8 @@ use crate::world::{self, Draw};
 use base::{Duration, Rate, Ratio, Rng};
 use longhaul_sim::Scenario;
 use netem::{
-    Between, Cell, Codel, Course, DualPi2, FqCodel, Leo, LossSpec, Model, PathSpec, Pie, PolicerSpec, QueueSpec,
-    ReleaseSpec, Stretch,
+    Between, Cell, Codel, Course, DualPi2, FqCodel, Leo, LossSpec, Model, Mtu, PathSpec, Pie, PolicerSpec, QueueSpec,
+    ReleaseSpec, Stretch, TooBigReports,
 };
 
 /// The world of a seed.
@@ -29,6 +29,9 @@ fn enliven(rng: &mut Rng, path: &mut PathSpec) {
     }
     if rng.once_in(2) {
         path.thin = Some(Duration::from_micros(rng.scale(100, 50_000)));
+    }
+    if rng.once_in(3) {
+        path.mtus = Some(mtus(rng));
     }
     if rng.once_in(4) {
         path.duplicate = rng.weight(500);
@@ -61,6 +64,15 @@ fn rate(rng: &mut Rng, least: u64, most: u64) -> Rate {
 fn release(rng: &mut Rng) -> ReleaseSpec {
     let [one, other] = [(); 2].map(|()| Duration::from_micros(rng.scale(10, 20_000)));
     ReleaseSpec { least: one.min(other), most: one.max(other) }
+}
+
+fn mtus(rng: &mut Rng) -> std::sync::Arc<[Mtu]> {
+    let mut from = Duration::ZERO;
+    let mtus = (0..rng.between(1, 4)).map(|_| {
+        from += Duration::from_millis(rng.scale(1, 1_000) - 1);
+        Mtu { from, bytes: rng.pick(&[1_280, 1_280, 1_400, 1_499, 1_500]), reports: TooBigReports::Sent }
+    });
+    mtus.collect()
 }
 
 fn losses(rng: &mut Rng) -> std::sync::Arc<[(Duration, Ratio)]> {

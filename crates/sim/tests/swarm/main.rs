@@ -103,8 +103,8 @@ fn random_worlds_keep_all_promises() {
 fn random_worlds_whose_paths_are_more_than_pipes_keep_them_too() {
     let dropped = swarm(life::random);
     if number("LONGHAUL_SWARM", DEFAULT_WORLDS) >= DEFAULT_WORLDS {
-        let Drops { tail, loss, aqm, policed, thinned } = dropped;
-        assert!([tail, loss, aqm, policed, thinned].iter().all(|packets| *packets > 100), "{dropped:?}");
+        let Drops { tail, loss, aqm, policed, thinned, too_big } = dropped;
+        assert!([tail, loss, aqm, policed, thinned, too_big].iter().all(|packets| *packets > 100), "{dropped:?}");
     }
 }
 

@@ -25,6 +25,8 @@ labels! {
         Thin = "thin",
         /// A medium that packets leave in groups.
         Release = "release",
+        /// A router that drops packets that are too large.
+        Mtu = "mtu",
     }
 
     /// How a packet was reordered.
@@ -47,5 +49,7 @@ labels! {
         Policed = "policed",
         /// A newer ACK took its place: nothing was lost.
         Thinned = "thinned",
+        /// It is too large to forward.
+        TooBig = "too_big",
     }
 }
