@@ -332,9 +332,14 @@ mod tests {
         let problem = paths.change(Some("changes=1s rtt=5ms"), None).unwrap_err();
         let Failure::Usage(problem) = problem else { panic!("not a matter of usage") };
         assert!(problem.starts_with("--ab: a model and a schedule set the round-trip time: set "), "{problem}");
+    }
+
+    #[test]
+    fn a_link_has_no_router_that_reports_a_largest_packet() {
         let problem = Paths::default().change(Some("changes=1s mtu=1400"), None).unwrap_err();
         let Failure::Usage(problem) = problem else { panic!("not a matter of usage") };
-        assert!(problem.contains("in the simulator only; write `blackhole`"), "{problem}");
+        assert!(problem.contains("in the simulator only: write `blackhole`"), "{problem}");
+        assert_eq!(Paths::default().change(Some("changes=1s blackhole=1400"), None).map_err(|_| ()), Ok(()));
     }
 
     #[test]
