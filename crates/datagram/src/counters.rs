@@ -2,6 +2,7 @@
 
 /// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DropReason {
     /// Its IP header is malformed.
     Malformed,

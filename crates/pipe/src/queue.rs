@@ -24,6 +24,7 @@ impl Default for Bounds {
 
 /// What went through a pipe, and what did not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PipeCounters {
     /// Packets that the tunnel sent to the stack.
     pub inbound: u64,

@@ -289,6 +289,7 @@ pub(crate) fn error_of(reason: CloseReason, queues: Option<Queues>) -> Option<Er
         CloseReason::Reset => Some(Errno::ECONNRESET),
         CloseReason::TimedOut => Some(Errno::ETIMEDOUT),
         CloseReason::Icmp(error) => Some(errno_of(error)),
+        _ => Some(Errno::EIO),
     }
 }
 

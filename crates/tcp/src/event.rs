@@ -49,6 +49,7 @@ impl IcmpError {
 
 /// How a connection ended (RFC 9293 MUST-12: a normal close is distinguished from an abort).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CloseReason {
     /// Both directions were closed and acknowledged.
     Normal,
@@ -107,6 +108,7 @@ pub enum Read {
 
 /// Why nothing can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ReadError {
     /// The connection ended abnormally.
     Closed(CloseReason),
@@ -116,6 +118,7 @@ pub enum ReadError {
 
 /// Why nothing can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum WriteError {
     /// This direction was closed by `shutdown`.
     Shutdown,

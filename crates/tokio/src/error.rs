@@ -43,13 +43,14 @@ fn kind(reason: CloseReason) -> io::ErrorKind {
             }
             _ => io::ErrorKind::HostUnreachable,
         },
+        _ => io::ErrorKind::Other,
     }
 }
 
 pub(crate) fn of_read(error: ReadError) -> io::Error {
     match error {
         ReadError::Closed(reason) => ended(reason),
-        ReadError::NoConnection => io::ErrorKind::NotConnected.into(),
+        _ => io::ErrorKind::NotConnected.into(),
     }
 }
 
@@ -57,14 +58,14 @@ pub(crate) fn of_write(error: WriteError) -> io::Error {
     match error {
         WriteError::Closed(reason) => ended(reason),
         WriteError::Shutdown => io::ErrorKind::BrokenPipe.into(),
-        WriteError::NoConnection => io::ErrorKind::NotConnected.into(),
+        _ => io::ErrorKind::NotConnected.into(),
     }
 }
 
 pub(crate) fn of_connect(error: ConnectError) -> io::Error {
     let kind = match error {
         ConnectError::InvalidRemote => io::ErrorKind::InvalidInput,
-        ConnectError::NoLocalAddress | ConnectError::PortsExhausted => io::ErrorKind::AddrNotAvailable,
+        _ => io::ErrorKind::AddrNotAvailable,
     };
     io::Error::new(kind, error)
 }
@@ -72,7 +73,7 @@ pub(crate) fn of_connect(error: ConnectError) -> io::Error {
 pub(crate) fn of_listen(error: ListenError) -> io::Error {
     let kind = match error {
         ListenError::ZeroPort => io::ErrorKind::InvalidInput,
-        ListenError::InUse => io::ErrorKind::AddrInUse,
+        _ => io::ErrorKind::AddrInUse,
     };
     io::Error::new(kind, error)
 }
@@ -81,7 +82,7 @@ pub(crate) fn of_request(error: RequestError) -> io::Error {
     let kind = match error {
         RequestError::Gone => io::ErrorKind::TimedOut,
         RequestError::InUse => io::ErrorKind::AddrInUse,
-        RequestError::NoMemory => io::ErrorKind::OutOfMemory,
+        _ => io::ErrorKind::OutOfMemory,
     };
     io::Error::new(kind, error)
 }

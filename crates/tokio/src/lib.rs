@@ -40,7 +40,7 @@ pub use builder::{Stack, StackBuilder};
 pub use clock::{Clock, SystemClock, TokioClock};
 pub use connection::ShutdownEnds;
 pub use datagram::{
-    DatagramConfig, DatagramCounters, Echo, QueueConfig, ReassemblyConfig, Received, ReplyConfig, Strangers,
+    DatagramConfig, DatagramCounters, DropReason, Echo, QueueConfig, ReassemblyConfig, Received, ReplyConfig, Strangers,
 };
 pub use driver::Driver;
 pub use error::{ConnectionEnded, DriverGone, close_reason};

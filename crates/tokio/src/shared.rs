@@ -16,6 +16,7 @@ use tcp::{Stack, StackCx, StackEvent, ValidConfig};
 
 /// Why a driver ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Ended {
     /// Every handle was dropped, and no connection was left.
     Unused,

@@ -15,6 +15,8 @@ cargo xtask test [--ci] [--deny] [--keep-going]
       --keep-going  run the remaining steps after a failure
 cargo xtask docs [--check]
     Writes the generated pages under docs/; with --check only says which are out of date.
+cargo xtask api [--check]
+    Writes docs/api.txt, the public interface of the library's crates; with --check names the lines that differ and fails.
 cargo xtask compliance [--check]
     Writes docs/compliance.md from specs/ and the annotations in code and tests, and lists what is open; with --check fails
     when the page is out of date or a binding requirement is open. Installs duvet (some minutes, once).
@@ -64,6 +66,8 @@ pub enum Command {
     Test(TestOptions),
     /// Write or check generated pages.
     Docs(DocsMode),
+    /// Write or check the listing of the library's interface.
+    Api(DocsMode),
     /// Write or check the page about the RFCs' requirements.
     Compliance(DocsMode),
     /// Build the viewer, or check and try it.
@@ -119,6 +123,7 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
         "help" | "--help" | "-h" => Ok(Command::Help),
         "test" => test_options(flags).map(Command::Test),
         "docs" => docs_mode(command, flags).map(Command::Docs),
+        "api" => docs_mode(command, flags).map(Command::Api),
         "compliance" => docs_mode(command, flags).map(Command::Compliance),
         "web" => docs_mode(command, flags).map(Command::Web),
         "bench" if flags.is_empty() => Ok(Command::Bench),
@@ -136,7 +141,7 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
         }
         "variants" => variants(flags).map(Command::Variants),
         unknown => Err(format!(
-            "unknown command `{unknown}`; the commands are test, docs, compliance, web, bench, stamp, traces, mutants, \
+            "unknown command `{unknown}`; the commands are test, docs, api, compliance, web, bench, stamp, traces, mutants, \
              negations, attacks, advisories, miri, snapshots or variants"
         )),
     }

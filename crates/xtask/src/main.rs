@@ -7,6 +7,7 @@
 
 mod advisories;
 mod against;
+mod api;
 mod args;
 mod attacks;
 mod bench;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         }
         Ok(Command::Test(options)) => runner::finish(steps::test(options)),
         Ok(Command::Docs(mode)) => runner::finish(quirks::docs(mode)),
+        Ok(Command::Api(mode)) => runner::finish(api::list(mode)),
         Ok(Command::Compliance(mode)) => runner::finish(compliance::run(mode, tool::WhenAbsent::Install)),
         Ok(Command::Web(mode)) => runner::finish(web::build_or_check(mode)),
         Ok(Command::Attacks) => runner::finish(attacks::run()),

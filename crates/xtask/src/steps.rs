@@ -3,7 +3,7 @@
 use crate::args::{DocsMode, TestOptions};
 use crate::runner::{AfterFailure, Outcome, Step, cargo, run, run_all};
 use crate::tool::WhenAbsent;
-use crate::{compliance, deny, determinism, needs, quirks, snapshots, web};
+use crate::{api, compliance, deny, determinism, needs, quirks, snapshots, web};
 
 /// Runs everything a change has to pass.
 pub fn test(options: TestOptions) -> Outcome {
@@ -24,6 +24,7 @@ pub fn test(options: TestOptions) -> Outcome {
             run(cargo(&["doc", "--workspace", "--no-deps", "--quiet"]).args(locked).env("RUSTDOCFLAGS", "-D warnings"))
         }),
         Step::new("generated pages", || quirks::docs(DocsMode::Check)),
+        Step::new("interface", || api::list(DocsMode::Check)),
         Step::new("dependencies", || deny::check(policy)),
         Step::new("compliance", || compliance::run(DocsMode::Check, policy)),
         Step::new("determinism", || determinism::prove(locked)),

@@ -5,7 +5,7 @@ use super::control::state_name;
 use crate::answer;
 use hyper::header::{ALLOW, HeaderValue};
 use hyper::{Method, Response, StatusCode};
-use longhaul::{ConnectionInfo, Net, Stats};
+use longhaul::{ConnectionInfo, DropReason, Net, Stats};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
@@ -52,9 +52,13 @@ fn respond(net: &Net, method: &Method, path: &str) -> Response<answer::Content> 
 /// A counter, its name without `longhaul_` and `_total`, and what it counts.
 type Counter = (&'static str, &'static str, fn(&Stats) -> u64);
 
-const COUNTERS: [Counter; 29] = [
+const COUNTERS: [Counter; 35] = [
     ("frames_received", "Frames received.", |stats| stats.stack.frames_received),
     ("frames_sent", "Frames accepted by the device.", |stats| stats.stack.frames_sent),
+    ("payload_received_bytes", "Payload of TCP segments received, repeated ones too.", |stats| {
+        stats.stack.payload_received
+    }),
+    ("payload_sent_bytes", "Payload of TCP segments sent, retransmissions too.", |stats| stats.stack.payload_sent),
     ("malformed_frames", "Frames that were not valid packets.", |stats| stats.stack.malformed),
     ("checksum_errors", "Frames with a wrong TCP checksum.", |stats| stats.stack.bad_checksum),
     ("foreign_frames", "Frames for other addresses, or from invalid ones.", |stats| stats.stack.not_ours),
@@ -62,6 +66,7 @@ const COUNTERS: [Counter; 29] = [
         stats.stack.no_connection
     }),
     ("backlog_drops", "SYNs and ACKs ignored because a listener's queue was full.", |stats| stats.stack.backlog_full),
+    ("syn_fin_drops", "SYNs that a listener dropped because they carried a FIN.", |stats| stats.stack.syn_fin),
     ("syn_cookies_sent", "SYNs that were answered with a cookie.", |stats| stats.stack.cookies_sent),
     ("syn_cookies_accepted", "Cookies that became connections.", |stats| stats.stack.cookies_taken),
     ("icmp_errors", "ICMP errors about our segments that were accepted.", |stats| stats.stack.icmp),
@@ -75,6 +80,8 @@ const COUNTERS: [Counter; 29] = [
     ("outbound_queue_full", "Times that the stack found the queue to the device full.", |stats| {
         stats.pipe.outbound_full
     }),
+    ("packets_handed_over", "Packets that came to another shard's end of the pipe.", |stats| stats.pipe.handed_over),
+    ("packets_handed_up", "Packets of other protocols that were kept for the program.", |stats| stats.pipe.others),
     ("malformed_packets", "Packets from the device that were dropped as malformed.", |stats| stats.pipe.malformed),
     ("requests", "Requests for connections that were kept for a decision.", |stats| stats.requests.offered),
     ("requests_late", "Requests whose peers were connected by a cookie.", |stats| stats.requests.late),
@@ -82,6 +89,7 @@ const COUNTERS: [Counter; 29] = [
     ("requests_over_limit", "SYNs dropped because too many requests were undecided.", |stats| {
         stats.requests.over_limit
     }),
+    ("requests_without_memory", "SYNs dropped because the budget was spent.", |stats| stats.requests.no_memory),
     ("requests_expired", "Requests without a decision in time.", |stats| stats.requests.expired),
     ("time_wait_evicted", "Connections whose TIME-WAIT ended early.", |stats| stats.guards.time_wait_evicted),
     ("handshakes_evicted", "Handshakes that were dropped for want of room.", |stats| stats.guards.embryonic_evicted),
@@ -106,18 +114,46 @@ const GAUGES: [Counter; 5] = [
     ("requests_undecided", "Requests without a decision.", |stats| stats.undecided as u64),
 ];
 
+/// A reason for which packets are dropped, and how many were.
+type Drops = (&'static str, fn(&Stats) -> u64);
+
+/// Why packets were dropped: those of the TCP, of its requests and of the pipe, as far as a packet was dropped and not only ignored.
+const DROPS: [Drops; 8] = [
+    ("frame_malformed", |stats| stats.stack.malformed),
+    ("packet_malformed", |stats| stats.pipe.malformed),
+    ("checksum", |stats| stats.stack.bad_checksum),
+    ("foreign", |stats| stats.stack.not_ours),
+    ("backlog", |stats| stats.stack.backlog_full),
+    ("requests_over_limit", |stats| stats.requests.over_limit),
+    ("memory", |stats| stats.guards.refused_for_memory + stats.requests.no_memory),
+    ("others_over_limit", |stats| stats.pipe.others_dropped),
+];
+
+/// One counter with the reason as its label.
+fn drops(text: &mut String, stats: &Stats) {
+    head(text, "dropped_packets_total", "counter", "Packets that were dropped, by the reason.");
+    let datagrams = stats.datagrams.unwrap_or_default();
+    let beside =
+        DropReason::ALL.iter().map(|reason| (format!("datagram_{}", reason.name()), datagrams.dropped(*reason)));
+    for (reason, count) in DROPS.iter().map(|(reason, of)| ((*reason).to_owned(), of(stats))).chain(beside) {
+        let _ = writeln!(text, "longhaul_dropped_packets_total{{reason=\"{reason}\"}} {count}");
+    }
+}
+
+fn head(text: &mut String, name: &str, kind: &str, help: &str) {
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "# HELP longhaul_{name} {help}\n# TYPE longhaul_{name} {kind}");
+}
+
 /// The whole text.
 fn render(stats: &Stats, connections: &[ConnectionInfo]) -> String {
     let mut text = String::new();
-    let head = |text: &mut String, name: &str, kind: &str, help: &str| {
-        // Writing to a string does not fail.
-        let _ = writeln!(text, "# HELP longhaul_{name} {help}\n# TYPE longhaul_{name} {kind}");
-    };
     for (stem, help, value) in COUNTERS {
         let name = format!("{stem}_total");
         head(&mut text, &name, "counter", help);
         let _ = writeln!(text, "longhaul_{name} {}", value(stats));
     }
+    drops(&mut text, stats);
     for (name, help, value) in GAUGES {
         head(&mut text, name, "gauge", help);
         let _ = writeln!(text, "longhaul_{name} {}", value(stats));

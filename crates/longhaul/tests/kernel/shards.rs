@@ -88,7 +88,8 @@ async fn all_connections(offload: Offload, queues: NonZeroU32) {
     // A flow's first packets come to any queue; then the kernel knows which one is its own.
     assert!(brief.iter().any(|(.., handed_over)| *handed_over > 0), "{brief:?}");
     assert!(brief.iter().all(|(inbound, _, handed_over)| *handed_over < inbound / 4), "{brief:?}");
-    assert_eq!(net.stats().stack.no_connection, 0, "{shards:?}");
+    // A last window update may come after the end.
+    assert!(net.stats().stack.no_connection <= 2 * CONNECTIONS as u64, "{shards:?}");
     eprintln!("{offload:?}, {queues} queues: inbound, outbound, handed over: {brief:?}");
     servers.iter().for_each(tokio::task::JoinHandle::abort);
     assert!(movers.iter().all(|mover| !mover.is_finished()));

@@ -96,9 +96,9 @@ fn a_full_queue_holds_the_tunnel_back_and_drops_nothing() {
     runner.run(Instant::from_nanos(2), &mut Off);
     assert_eq!((tunnel.poll_send(cx, &mut batch), batch.len()), (Poll::Ready(Ok(())), 0));
     runner.run(Instant::from_nanos(3), &mut Off);
-    let counters = runner.counters();
-    let expected = PipeCounters { inbound: 5, inbound_full: 4, malformed: 5, ..PipeCounters::default() };
-    assert_eq!(counters, expected);
+    let mut expected = PipeCounters::default();
+    (expected.inbound, expected.inbound_full, expected.malformed) = (5, 4, 5);
+    assert_eq!(runner.counters(), expected);
 }
 
 /// More comes in than a turn takes, all the time; a lost SYN is still sent again after a second, and again after two more.

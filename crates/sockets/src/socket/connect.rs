@@ -82,7 +82,7 @@ impl Host {
         let (stack, mut cx) = self.stack_and_cx();
         let conn = stack.connect_from(&mut cx, &config, &from, remote).map_err(|error| match error {
             ConnectError::InvalidRemote | ConnectError::NoLocalAddress => Errno::ENETUNREACH,
-            ConnectError::PortsExhausted => Errno::EADDRNOTAVAIL,
+            _ => Errno::EADDRNOTAVAIL,
         })?;
         let port = stack.endpoint(conn).map_or(0, |endpoint| endpoint.tuple().local_port);
         self.owners.insert(conn, fd);

@@ -230,6 +230,7 @@ impl Budget {
 
 /// What a stack holds on behalf of its peers, compared with the limits of its [`crate::config::GuardConfig`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GuardedUsage {
     /// Memory that counts against the budget, in bytes.
     pub memory: u64,
@@ -249,6 +250,7 @@ pub struct GuardedUsage {
 
 /// What guards have done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GuardCounters {
     /// Connections whose TIME-WAIT ended early.
     pub time_wait_evicted: u64,

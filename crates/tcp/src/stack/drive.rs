@@ -46,6 +46,7 @@ impl Stack {
         }
         let tuple = FourTuple { remote_port: tcp.src_port, local_port: tcp.dst_port, remote: ip.src, local: ip.dst };
         let segment = Segment { repr: *tcp, payload: frame.payload, ecn: ip.ecn };
+        self.counters.payload_received += u64::from(payload_len);
         match self.slots.find(&tuple) {
             Some(index) => self.handle_segment(index, frame.at, ip, &segment, obs),
             None => self.handle_stranger(tuple, frame.at, ip, &segment, obs),
@@ -230,6 +231,7 @@ impl Stack {
             let checksum = fill_checksum(self.device.checksum, header, payload);
             let frame = TxFrame { header, payload, gso_size: transmit.gso_size, checksum };
             let taken = tx(frame);
+            self.counters.payload_sent += u64::from(payload.len());
             if taken == Sent::Full {
                 self.held = Some(hold(&frame));
                 return (sent, true);

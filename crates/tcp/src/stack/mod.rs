@@ -127,6 +127,7 @@ pub enum StackEvent {
 
 /// Why a stack cannot listen on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ListenError {
     /// Port zero.
     ZeroPort,
@@ -146,6 +147,7 @@ impl core::error::Error for ListenError {}
 
 /// Why no connection can be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ConnectError {
     /// The stack has no address of the remote address's version.
     NoLocalAddress,
@@ -168,11 +170,16 @@ impl core::error::Error for ConnectError {}
 
 /// Counts of frames that reached no connection, and other totals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StackCounters {
     /// Frames received.
     pub frames_received: u64,
     /// Frames handed to the device and accepted by it.
     pub frames_sent: u64,
+    /// Payload bytes of the segments received, repeated ones too.
+    pub payload_received: u64,
+    /// Payload bytes of the segments that were given to the device, or wait for its room; retransmissions too.
+    pub payload_sent: u64,
     /// Frames that were not valid packets.
     pub malformed: u64,
     /// The last reason.
@@ -203,6 +210,8 @@ impl AddAssign for StackCounters {
     fn add_assign(&mut self, other: Self) {
         self.frames_received += other.frames_received;
         self.frames_sent += other.frames_sent;
+        self.payload_received += other.payload_received;
+        self.payload_sent += other.payload_sent;
         self.malformed += other.malformed;
         self.last_malformed = other.last_malformed.or(self.last_malformed);
         self.bad_checksum += other.bad_checksum;

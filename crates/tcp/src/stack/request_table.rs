@@ -58,6 +58,7 @@ pub struct Request(pub(super) u64);
 
 /// Why a request cannot become a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RequestError {
     /// It was decided before, or waited too long.
     Gone,
@@ -80,6 +81,7 @@ impl core::error::Error for RequestError {}
 
 /// What became of the SYNs that may be requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RequestCounters {
     /// Requests that were kept for a decision.
     pub offered: u64,
