@@ -168,6 +168,9 @@ fn a_running_stack_shows_its_connections_and_its_totals() {
     assert_eq!(metrics["longhaul_connections{state=\"ESTABLISHED\"}"], 1);
     assert!(metrics["longhaul_frames_received_total"] >= 3 && metrics["longhaul_frames_sent_total"] >= 3);
     assert_eq!(metrics["longhaul_checksum_errors_total"], 0);
+    assert_eq!(metrics["longhaul_dropped_packets_total{reason=\"checksum\"}"], 0);
+    assert_eq!(metrics["longhaul_dropped_packets_total{reason=\"datagram_udp_checksum\"}"], 0);
+    assert!(metrics.contains_key("longhaul_payload_received_bytes_total"));
     drop(client);
     wait_until(|| connections(&control, "json") == "[]\n");
     server.interrupt();
@@ -195,8 +198,9 @@ fn parse(text: &str) -> BTreeMap<String, u64> {
             let (series, value) = sample.rsplit_once(' ').expect(sample);
             let labels = series.strip_prefix(name).expect(sample);
             let is_label = labels.is_empty()
-                || labels
-                    .strip_prefix("{state=\"")
+                || ["{state=\"", "{reason=\""]
+                    .iter()
+                    .find_map(|begin| labels.strip_prefix(begin))
                     .and_then(|rest| rest.strip_suffix("\"}"))
                     .is_some_and(|value| !value.contains(['"', '\\']));
             assert!(is_label, "{sample}");
