@@ -1,6 +1,6 @@
 //! Devices whose reads and writes carry one packet each, as the asynchronous TUN devices of other crates do.
 
-use pipe::{Batch, Closed, Packet, Tunnel};
+use pipe::{Batch, Closed, Gather, Tunnel};
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
@@ -9,6 +9,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// Packets that are moved before other tasks have their turn.
 const BATCH: usize = 64;
+/// Bytes that are read before the stack and the application have their turn: few enough that they are in the caches then.
+const BATCH_BYTES: usize = 128 << 10;
 
 /// What a device puts in front of each packet, and how long packets are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +58,8 @@ impl PacketHeader {
 }
 
 /// Moves packets between a stack and a device until either ends. The buffers are the pipe's: a packet is copied once each way, and
-/// nothing is allocated for it.
+/// nothing is allocated for it. Packets without a header are merged before the stack sees them if they continue each other; behind a
+/// header they are not, because it would lie where the payload of the packet before ends.
 ///
 /// The stack must send plain packets ([`tcp::DeviceCaps`] without segmentation, which is the default).
 ///
@@ -64,7 +67,9 @@ impl PacketHeader {
 /// The device's, or `InvalidData` if it takes a part of a packet. `Ok` when the device has no more packets or the stack is gone.
 pub async fn over_io<D: AsyncRead + AsyncWrite + Unpin>(packets: Tunnel, device: D, cfg: PacketIo) -> io::Result<()> {
     packets.reads_device();
-    let mut mover = Mover { packets, device, cfg, came: Batch::default(), leaves: Batch::default(), written: 0 };
+    let gather = (cfg.header == PacketHeader::None).then(|| Gather::new(cfg.mtu));
+    let mut mover =
+        Mover { packets, device, cfg, gather, came: Batch::default(), leaves: Batch::default(), written: 0 };
     poll_fn(|cx| mover.poll(cx)).await
 }
 
@@ -72,6 +77,8 @@ struct Mover<D> {
     packets: Tunnel,
     device: D,
     cfg: PacketIo,
+    /// Merges what the device brings.
+    gather: Option<Gather>,
     /// Read, and not with the stack yet.
     came: Batch,
     /// From the stack; the first `written` are with the device.
@@ -122,33 +129,55 @@ impl<D: AsyncRead + AsyncWrite + Unpin> Mover<D> {
 
     /// Reads a batch, or as many packets as there are.
     fn poll_in(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failed>> {
-        let Self { packets, device, cfg, came, .. } = self;
-        let header = if cfg.header == PacketHeader::None { 0 } else { HEADER };
-        let room = header + usize::from(cfg.mtu);
-        let mut read = Poll::Ready(Ok(()));
-        while came.len() < BATCH && read.is_ready() {
-            let packet: &mut Packet = came.push_empty(room);
-            packet.resize(room);
-            let mut buf = ReadBuf::new(packet.bytes_mut());
-            read = Pin::new(&mut *device).poll_read(cx, &mut buf);
-            let len = buf.filled().len();
-            packet.truncate(len);
-            match &mut read {
-                Poll::Ready(Ok(())) if len > header => packet.strip(header),
-                Poll::Ready(Ok(())) if len > 0 => came.pop(),
-                Poll::Ready(Ok(())) => return Poll::Ready(Err(Failed::Over)),
-                Poll::Ready(Err(_)) | Poll::Pending => came.pop(),
+        let mut left = BATCH_BYTES;
+        let mut is_empty = false;
+        while self.came.len() < BATCH && left > 0 {
+            match self.read(cx) {
+                Poll::Ready(Ok(0)) => return Poll::Ready(Err(Failed::Over)),
+                Poll::Ready(Ok(len)) => left = left.saturating_sub(len),
+                Poll::Ready(Err(failed)) => return Poll::Ready(Err(failed.into())),
+                Poll::Pending => {
+                    is_empty = true;
+                    break;
+                }
             }
         }
-        if let Poll::Ready(Err(failed)) = read {
-            return Poll::Ready(Err(failed.into()));
+        let Self { packets, gather, came, .. } = self;
+        if let Some(gather) = gather {
+            gather.flush(came);
         }
         let is_busy = !came.is_empty();
         ready!(packets.poll_send(cx, came))?;
-        if read.is_pending() {
+        if is_empty {
             packets.device_is_empty();
         }
         if is_busy { Poll::Ready(Ok(())) } else { Poll::Pending }
+    }
+
+    /// Reads a packet, and returns its length with its header.
+    fn read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let Self { device, cfg, gather, came, .. } = self;
+        if let Some(gather) = gather {
+            let mut buf = ReadBuf::new(gather.room(came));
+            ready!(Pin::new(device).poll_read(cx, &mut buf))?;
+            let len = buf.filled().len();
+            if len > 0 {
+                gather.came(came, len);
+            }
+            return Poll::Ready(Ok(len));
+        }
+        let room = HEADER + usize::from(cfg.mtu);
+        let packet = came.push_empty(room);
+        packet.resize(room);
+        let mut buf = ReadBuf::new(packet.bytes_mut());
+        let read = Pin::new(device).poll_read(cx, &mut buf);
+        let len = buf.filled().len();
+        packet.truncate(len);
+        match &read {
+            Poll::Ready(Ok(())) if len > HEADER => packet.strip(HEADER),
+            _ => came.pop(),
+        }
+        read.map_ok(|()| len)
     }
 }
 

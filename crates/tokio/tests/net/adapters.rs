@@ -98,7 +98,10 @@ async fn a_device_reads_and_writes_packets(header: PacketHeader) {
     let second = Channels { out: PollSender::new(to_one), inward: at_other };
     let first = tokio::spawn(over_io(one, first, cfg));
     let second = tokio::spawn(over_io(other, second, cfg));
+    let sides = [client.clone(), server.clone()];
     transfer(client, server).await;
+    let [sent, came] = sides.map(|side| (side.stats().stack.frames_sent, side.stats().stack.frames_received));
+    assert_eq!(came.1 * 10 < sent.0 * 9, header == PacketHeader::None, "{} of {} frames are merged", came.1, sent.0);
     // Both stacks end with their handles; the devices' futures end with them.
     let _ = tokio::join!(first, second);
 }
