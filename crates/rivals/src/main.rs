@@ -2,12 +2,15 @@
 //! own, the kernel's socket in a thread beside ours. As root:
 //! `cargo run --release -p longhaul-rivals -- [--rounds 5] [--seconds 2] [--json] [--alone] [--settings N] [--profile NAME] [tx|rx] [on|off]`.
 //!
+//! `-- --crowd 10000 [--rounds 5]` lets that many connections of the kernel begin at once instead.
+//!
 //! Prints Gbit/s, and user and system time of our side's thread for each Gbit: the median and the range of the rounds, and the ratio
 //! of the medians. smoltcp runs with the best of its settings, which short rounds find beforehand, or with the Nth from zero; with
 //! `--alone` it does not run, so that a profiler sees longhaul. The kernel samples processor time: `--json` has each run, to be added up.
 #![forbid(unsafe_code)]
 
 mod case;
+mod crowd;
 mod kernel;
 mod longhaul_flow;
 mod measure;
@@ -17,7 +20,7 @@ mod table;
 
 use case::Case;
 use kernel::Kernel;
-use measure::{Plan, Sample};
+use measure::Plan;
 use smoltcp_flow::Settings;
 use std::time::Duration;
 
@@ -30,6 +33,12 @@ fn main() {
     let (rounds, seconds) = (number("--rounds", 5.0) as usize, number("--seconds", 2.0));
     let has = |word: &str| words.iter().any(|other| other == word);
     let either = |one: &str, other: &str| has(one) || !has(other);
+    if has("--crowd") {
+        let connections = number("--crowd", 1_000.0) as usize;
+        let apart =
+            |run: fn(usize, bool) -> crowd::Outcome, offload| in_namespace("crowd", move |_| run(connections, offload));
+        return crowd::compare(connections, rounds, apart);
+    }
     let plan = Plan { warms_up: Duration::from_millis(300), lasts: Duration::from_secs_f64(seconds) };
     let probe = Plan { lasts: Duration::from_secs_f64(seconds.min(0.5)), ..plan };
     let profile = words.iter().position(|word| word == "--profile").map_or("longhaul", |at| &words[at + 1]).to_owned();
@@ -75,7 +84,7 @@ fn sweep(case: Case, plan: Plan) -> Settings {
 }
 
 /// Runs in a thread in a network namespace of its own, with the kernel's end beside it.
-fn in_namespace(name: &str, run: impl FnOnce(Kernel) -> Sample + Send + 'static) -> Sample {
+fn in_namespace<T: Send + 'static>(name: &str, run: impl FnOnce(Kernel) -> T + Send + 'static) -> T {
     let inside = move || {
         nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNET).expect("a network namespace needs CAP_SYS_ADMIN");
         run(Kernel::default())
