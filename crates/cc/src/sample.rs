@@ -38,6 +38,8 @@ pub struct AckSample {
     pub sacked: Bytes,
     /// Bytes newly delivered either way; none is counted twice over the life of a connection.
     pub delivered: Bytes,
+    /// Of these bytes, those whose acknowledgement echoes a congestion mark.
+    pub marked: Bytes,
     /// Bytes this ACK proved lost.
     pub newly_lost: Bytes,
     /// Bytes in flight after the ACK.

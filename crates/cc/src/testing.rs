@@ -15,6 +15,7 @@ pub fn ack(ms: u64, acked: Bytes) -> AckSample {
         acked,
         sacked: 0,
         delivered: acked,
+        marked: 0,
         newly_lost: 0,
         pipe: 0,
         prior_pipe: acked,

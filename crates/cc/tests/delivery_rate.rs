@@ -141,6 +141,7 @@ impl Bottleneck {
             acked: bytes,
             sacked: 0,
             delivered: bytes,
+            marked: 0,
             newly_lost: 0,
             pipe: self.queue as Bytes,
             prior_pipe: bytes,

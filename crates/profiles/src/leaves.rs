@@ -65,7 +65,7 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("cc.controller.min_rtt_window", Time, |c| bbr3(c).map(|bbr3| Place::Time(&mut bbr3.min_rtt_window))),
     quantity!("cc.controller.burst_halving", Time, |c| bbr3(c).map(|bbr3| Place::MaybeTime(&mut bbr3.burst_halving))),
     choice!("cc.controller.marks", |c| bbr3(c).map(|bbr3| &mut bbr3.marks),
-        "loss" => MarkMeaning::Loss, "nothing" => MarkMeaning::Nothing),
+        "loss" => MarkMeaning::Loss, "share" => MarkMeaning::Share, "nothing" => MarkMeaning::Nothing),
     kind!("cc.slow_start.kind", |c| c.cc.slow_start,
         "classic" => SlowStartConfig::Classic(_) => SlowStartConfig::default(),
         "hystart" => SlowStartConfig::Hystart(_) => SlowStartConfig::Hystart(HystartConfig::default()),

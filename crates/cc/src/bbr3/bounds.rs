@@ -110,6 +110,11 @@ impl ShortTerm {
         self.inflight = Some(beta_of(self.inflight.unwrap_or(cwnd)).max(latest.inflight()));
     }
 
+    /// Lowers what may be in flight to `cut` of it, or of `cwnd` if it was unknown.
+    pub fn cut_inflight(&mut self, cwnd: Bytes, cut: impl FnOnce(Bytes) -> Bytes) {
+        self.inflight = Some(cut(self.inflight.unwrap_or(cwnd)));
+    }
+
     /// Raises both bounds to those of `other`.
     pub fn raise_to(&mut self, other: &Self) {
         self.bandwidth = self.bandwidth.zip(other.bandwidth).map(|(a, b)| a.max(b));

@@ -44,6 +44,9 @@ pub enum MarkMeaning {
     /// The round had a loss.
     #[default]
     Loss,
+    /// On a path of at most 5 ms the share of marked data lowers what is in flight, and ends a probe or Startup if it is large
+    /// (Google's BBRv3). Meant for receivers that echo each mark; those of RFC 3168 echo one for a round trip.
+    Share,
     /// Nothing: the sender reacts to losses and to delivery rates.
     Nothing,
 }

@@ -1,13 +1,17 @@
-//! What a lost segment says about a probe (draft §5.5.10.2).
+//! What lost segments, and marked ones, say about a probe (draft §5.5.10.2).
 
-use super::Bbr3;
 use super::bounds::beta_of;
 use super::state::{State, UNBOUNDED};
-use crate::sample::LossSample;
-use base::{Bytes, Ratio};
+use super::{Bbr3, MarkMeaning};
+use crate::sample::{AckSample, LossSample};
+use base::{Bytes, Duration, Instant, Ratio};
 
 /// A probe was too high if more than this share of a flight was lost (`LossThresh`), in percent.
 const LOSS_THRESHOLD: u64 = 2;
+
+/// Longest round trip of a path whose marks count by their share, and rounds of many marks that end Startup.
+const MARKED_PATH: Duration = Duration::from_millis(5);
+const MARKED_ROUNDS: u8 = 2;
 
 /// Returns whether `lost` is more than `share` of `flight`.
 pub(super) fn is_too_much(lost: u64, flight: Bytes, share: Ratio) -> bool {
@@ -44,14 +48,41 @@ impl Bbr3 {
         if lost.selective && !is_too_high(lost.lost_since_sent, lost.pipe_at_send) {
             return;
         }
+        let crossed = inflight_at_loss(lost.pipe_at_send, lost.bytes, lost.lost_since_sent);
+        self.fail_probe(lost.now, (!lost.app_limited).then_some(crossed));
+    }
+
+    /// Ends a probe that was too high. The path carries no more than `crossed`, unless the application limited the sender.
+    fn fail_probe(&mut self, now: Instant, crossed: Option<Bytes>) {
         self.probing.on_too_high();
-        if !lost.app_limited {
-            let crossed = inflight_at_loss(lost.pipe_at_send, lost.bytes, lost.lost_since_sent);
+        if let Some(crossed) = crossed {
             self.inflight_long = crossed.max(beta_of(self.bdp().min(self.window.cwnd())));
         }
         if self.state == State::Up {
             self.undo_to(State::Up);
-            self.enter_down(lost.now);
+            self.enter_down(now);
+        }
+    }
+
+    /// Handles the marks of a round, where their share counts.
+    pub(super) fn answer_marks(&mut self, ack: &AckSample) {
+        let short_path = self.min_rtt.get().is_some_and(|rtt| rtt <= MARKED_PATH);
+        if self.config.marks != MarkMeaning::Share || !short_path {
+            return;
+        }
+        self.marks.on_ack(ack.delivered, ack.marked);
+        if !self.rounds.starts() {
+            return;
+        }
+        let round = self.marks.finish_round();
+        if round.any && !self.state.accelerates() {
+            self.short.cut_inflight(self.window.cwnd(), |bound| self.marks.cut(bound));
+        }
+        if self.state == State::Startup && self.marks.high_rounds() >= MARKED_ROUNDS {
+            self.fill_pipe();
+        }
+        if let Some(sample) = ack.rate.as_ref().filter(|_| round.high && self.probing.is_sample()) {
+            self.fail_probe(ack.now, (!sample.app_limited).then_some(sample.pipe_at_send));
         }
     }
 }

@@ -22,6 +22,7 @@ mod cycle;
 mod departures;
 mod filters;
 mod loss;
+mod marks;
 mod model;
 mod output;
 mod probe_bw;
@@ -45,6 +46,7 @@ use bounds::{Latest, ShortTerm};
 use cycle::Probing;
 use departures::Output;
 use filters::{ExtraAcked, MaxBandwidth, MinRtt, Rounds};
+use marks::Marks;
 use state::{ProbeRtt, State, UNBOUNDED};
 use undo::Undo;
 
@@ -72,6 +74,7 @@ pub struct Bbr3 {
     was_full: bool,
     latest: Latest,
     short: ShortTerm,
+    marks: Marks,
     /// What the path carries without too much loss, queue included (`inflight_longterm`).
     inflight_long: Bytes,
     probing: Probing,
@@ -108,6 +111,7 @@ impl Bbr3 {
             was_full: false,
             latest: Latest::default(),
             short: ShortTerm::default(),
+            marks: Marks::default(),
             inflight_long: UNBOUNDED,
             probing: Probing::default(),
             probe_rtt: ProbeRtt::default(),
@@ -134,6 +138,7 @@ impl Bbr3 {
         self.rounds.on_ack(ack.rate.as_ref(), self.delivered);
         self.probing.count_round(self.rounds.starts());
         self.answer_round(ack.rate.as_ref());
+        self.answer_marks(ack);
         self.note_aggregation(ack);
         self.judge_pipe(ack.rate.as_ref());
         self.leave_startup(ack);

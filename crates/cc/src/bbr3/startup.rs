@@ -14,14 +14,19 @@ impl Bbr3 {
     pub(super) fn leave_startup(&mut self, ack: &AckSample) {
         if self.state == State::Startup && !self.was_full && self.loses_much(ack) {
             self.undo_to(State::Startup);
-            self.was_full = true;
-            self.inflight_long = self.bdp().max(self.latest.inflight());
+            self.fill_pipe();
         }
         if self.state == State::Startup && self.was_full {
             self.state = State::Drain { since: self.rounds.count() };
             // From here on nothing is slow start: the window counts as used only if it is.
             self.window.set_ssthresh(0);
         }
+    }
+
+    /// Takes the pipe for full, because it overflows: it carries no more than now.
+    pub(super) fn fill_pipe(&mut self) {
+        self.was_full = true;
+        self.inflight_long = self.bdp().max(self.latest.inflight());
     }
 
     /// Returns whether the round that ends now was one of fast recovery and lost much, in many places.

@@ -311,6 +311,49 @@ fn a_mark_is_a_loss_of_its_round_if_it_means_that(marks: MarkMeaning, lowers: bo
     assert_eq!(bbr.short.bandwidth().is_some(), lowers);
 }
 
+/// A round of a megabyte on a path of `rtt_ms`, so many percent of it marked.
+fn marked_round(bbr: &mut Bbr3, percent: Bytes) {
+    let prior = bbr.delivered;
+    bbr.delivered += 1_000_000;
+    let rate = sample(1_000_000, 100, prior, 900_000);
+    bbr.rounds.on_ack(Some(&rate), bbr.delivered);
+    let round = AckSample { marked: 10_000 * percent, rate: Some(rate), ..ack(0, 1_000_000) };
+    bbr.answer_marks(&round);
+}
+
+#[test]
+fn the_share_of_marks_lowers_what_is_in_flight_by_a_third_of_it() {
+    let mut bbr = known(mbit(100), 5);
+    (bbr.state, bbr.config.marks) = (State::Cruise, MarkMeaning::Share);
+    bbr.window.set_cwnd(300_000);
+    marked_round(&mut bbr, 100);
+    assert_eq!(bbr.short.inflight(), 200_000);
+    // The share is smoothed: a round without marks takes a sixteenth off.
+    marked_round(&mut bbr, 0);
+    marked_round(&mut bbr, 100);
+    // 15/16 · 15/16 + 1/16 = 0.9414.
+    assert_eq!(bbr.short.inflight(), 137_240);
+}
+
+#[test_case(5, 51, 2, State::Startup, true; "two rounds of many marks end Startup")]
+#[test_case(5, 51, 1, State::Startup, false; "one does not")]
+#[test_case(5, 50, 9, State::Startup, false; "nor do half")]
+#[test_case(6, 99, 9, State::Startup, false; "nor any on a longer path")]
+#[test_case(5, 51, 1, State::Up, true; "a probe ends by one")]
+#[test_case(5, 50, 9, State::Up, false; "but not by less")]
+fn where_their_share_counts(rtt_ms: u64, percent: Bytes, rounds: usize, state: State, ends: bool) {
+    let mut bbr = known(mbit(100), rtt_ms);
+    bbr.config.marks = MarkMeaning::Share;
+    if state == State::Up {
+        bbr.enter_up(None);
+    } else {
+        bbr.was_full = false;
+    }
+    (0..rounds).for_each(|_| marked_round(&mut bbr, percent));
+    assert_eq!(bbr.was_full && bbr.state != State::Up, ends);
+    assert_eq!(bbr.inflight_long != UNBOUNDED, ends);
+}
+
 #[test]
 fn a_connection_s_random_numbers_are_its_own_and_the_same_each_time() {
     let wait = |seed| {
@@ -384,7 +427,7 @@ prop_compose! {
         drain in 5..=100_u64, down in 5..=100_u64, startup_loss_ranges in 1..=u8::MAX, twice: bool,
         extra_acked_max in proptest::option::of((1..1_000_u64).prop_map(Duration::from_millis)),
         interval_ms in 100..20_000_u64, window_ms in 100..20_000_u64,
-        burst_halving in proptest::option::of((1..10_000_u64).prop_map(Duration::from_micros)), marks: bool,
+        burst_halving in proptest::option::of((1..10_000_u64).prop_map(Duration::from_micros)), marks in 0..3,
     ) -> Bbr3Config {
         let percent = |n| base::Ratio::new(n, 100).expect("a share");
         Bbr3Config {
@@ -397,7 +440,7 @@ prop_compose! {
             probe_rtt_interval: Duration::from_millis(interval_ms),
             min_rtt_window: Duration::from_millis(window_ms),
             burst_halving,
-            marks: if marks { MarkMeaning::Loss } else { MarkMeaning::Nothing },
+            marks: [MarkMeaning::Loss, MarkMeaning::Share, MarkMeaning::Nothing][marks as usize],
         }
     }
 }
@@ -420,7 +463,8 @@ proptest! {
                     now += wait;
                     delivered_in_all += u64::from(delivered);
                     let total_delivered = delivered_in_all;
-                    let sample = AckSample { now, rtt, rate, episode, total_delivered, ..ack(0, delivered) };
+                    let marked = delivered / 2 + delivered % 3;
+                    let sample = AckSample { now, rtt, rate, episode, marked, total_delivered, ..ack(0, delivered) };
                     bbr.on_ack(&sample);
                     prop_assert!(bbr.window().cwnd() >= bbr.least_cwnd(), "an ACK leaves four segments at least");
                     if bbr.state == State::ProbeRtt {

@@ -33,7 +33,7 @@ fn with_bbr(config: &ValidConfig, rng: &mut Rng) -> ValidConfig {
         probe_rtt_interval: Duration::from_millis(rng.pick(&[100, 5_000, 10_000])),
         min_rtt_window: Duration::from_millis(rng.pick(&[200, 10_000])),
         burst_halving: rng.pick(&[None, Some(Duration::from_micros(512))]),
-        marks: rng.pick(&[MarkMeaning::Loss, MarkMeaning::Nothing]),
+        marks: rng.pick(&[MarkMeaning::Loss, MarkMeaning::Share, MarkMeaning::Nothing]),
     });
     config.validate().unwrap_or_else(|errors| panic!("{errors:?}"))
 }

@@ -208,6 +208,7 @@ impl Sender {
             acked: self.counts_for_growth(cfg, reordering_extent, p),
             sacked: p.sacked,
             delivered: p.delivered,
+            marked: if p.echo { p.delivered } else { 0 },
             newly_lost: p.newly_lost,
             pipe: self.rec.board.pipe(),
             prior_pipe: p.prior_pipe,
