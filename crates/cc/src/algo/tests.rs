@@ -99,6 +99,12 @@ fn with_plateau(bdp_percent: u32) -> CcConfig {
     with_slow_start(SlowStartConfig::Plateau(PlateauConfig { bdp_percent, ..PlateauConfig::default() }))
 }
 
+fn with_bbr3(change: impl FnOnce(&mut Bbr3Config)) -> CcConfig {
+    let mut bbr3 = Bbr3Config::default();
+    change(&mut bbr3);
+    CcConfig { controller: ControllerConfig::Bbr3(bbr3), ..CcConfig::default() }
+}
+
 fn with_pacing(slow_start_percent: u32, avoidance_percent: u32, quantum_segments: u32) -> CcConfig {
     let pacing = PacingConfig::Window { slow_start_percent, avoidance_percent, quantum_segments };
     CcConfig { pacing, ..CcConfig::default() }
@@ -166,6 +172,15 @@ fn with_pacing(slow_start_percent: u32, avoidance_percent: u32, quantum_segments
 #[test_case(with_cubic(|c| c.beta = fraction(1, u64::MAX)), "cc.avoidance.beta"; "too fine a beta")]
 #[test_case(with_cubic(|c| c.c = Ratio::ZERO), "cc.avoidance.c"; "a flat cubic")]
 #[test_case(with_cubic(|c| c.c = fraction(1, 1_001)), "cc.avoidance.c"; "an almost flat cubic")]
+#[test_case(with_bbr3(|c| c.drain_gain = Ratio::ZERO), "cc.controller.drain_gain"; "nothing leaves in Drain")]
+#[test_case(with_bbr3(|c| c.drain_gain = fraction(1, u64::MAX)), "cc.controller.drain_gain"; "too fine a gain")]
+#[test_case(with_bbr3(|c| c.down_gain = fraction(1, 21)), "cc.controller.down_gain"; "hardly anything leaves in Down")]
+#[test_case(with_bbr3(|c| c.startup_loss = Ratio::ZERO), "cc.controller.startup_loss"; "any loss is too much")]
+#[test_case(with_bbr3(|c| c.startup_loss_ranges = 0), "cc.controller.startup_loss_ranges"; "no loss is too much")]
+#[test_case(with_bbr3(|c| c.probe_rtt_interval = Duration::ZERO), "cc.controller.probe_rtt_interval")]
+#[test_case(with_bbr3(|c| c.min_rtt_window = Duration::MAX), "cc.controller.min_rtt_window")]
+#[test_case(with_bbr3(|c| c.extra_acked_max = Some(Duration::ZERO)), "cc.controller.extra_acked_max")]
+#[test_case(with_bbr3(|c| c.burst_halving = Some(Duration::ZERO)), "cc.controller.burst_halving")]
 #[test_case(with_pacing(49, 100, 1), "cc.pacing.slow_start_percent")]
 #[test_case(with_pacing(100, 1_001, 1), "cc.pacing.avoidance_percent")]
 #[test_case(with_pacing(100, 100, 0), "cc.pacing.quantum_segments")]

@@ -49,8 +49,11 @@ impl Bbr3 {
         if !self.was_full {
             return;
         }
+        let before = self.state;
         self.learn_from_probe(ack);
         match self.state {
+            // A probe that repeats has a round of its own to refill.
+            state if state != before => {}
             State::Down | State::Cruise if self.is_time_to_probe(ack.now) => self.enter_refill(),
             State::Down if self.is_drained() => self.enter_cruise(),
             State::Refill if self.rounds.starts() => self.enter_up(ack.rate.as_ref()),

@@ -365,6 +365,122 @@ fn a_connection_s_random_numbers_are_its_own_and_the_same_each_time() {
     assert_ne!(wait(7), wait(8));
 }
 
+/// Acknowledges one flight of a path of 100 Mbit/s and 100 ms per call, in one ACK: a round.
+struct Flights {
+    bbr: Bbr3,
+    now: Instant,
+    app_limited: bool,
+    pipe: Bytes,
+}
+
+impl Flights {
+    fn new(bbr: Bbr3, app_limited: bool) -> Self {
+        Self { bbr, now: at(0), app_limited, pipe: 1_000_000 }
+    }
+
+    /// One round, at this share of the path's rate.
+    fn round(&mut self, percent: u64) {
+        self.now += Duration::from_millis(100);
+        let delivered = 12_500 * percent;
+        let total_delivered = self.bbr.delivered + delivered;
+        let rate =
+            RateSample { app_limited: self.app_limited, ..sample(delivered, 100, self.bbr.delivered, self.pipe) };
+        let ack = AckSample {
+            now: self.now,
+            rtt: Some(MS.scale(100, 1)),
+            rate: Some(rate),
+            total_delivered,
+            pipe: self.pipe,
+            cwnd_limited: false,
+            ..ack(0, delivered as Bytes)
+        };
+        self.bbr.on_ack(&ack);
+    }
+}
+
+#[test_case(State::Startup)]
+#[test_case(State::Up)]
+fn without_loss_nothing_ends_it_while_the_application_limits_the_sender(state: State) {
+    let mut bbr = known(mbit(100), 100);
+    match state {
+        State::Up => bbr.enter_up(None),
+        _ => bbr.was_full = false,
+    }
+    let mut flights = Flights::new(bbr, true);
+    (0..40).for_each(|_| flights.round(50));
+    assert_eq!(flights.bbr.state, state);
+    // The same of the path is a plateau.
+    flights.app_limited = false;
+    (0..4).for_each(|_| flights.round(50));
+    assert_ne!(flights.bbr.state, state);
+}
+
+#[test]
+fn a_probe_that_the_application_limits_ends_with_too_much_loss() {
+    let mut bbr = known(mbit(100), 100);
+    bbr.enter_up(None);
+    let mut flights = Flights::new(bbr, true);
+    (0..10).for_each(|_| flights.round(50));
+    flights.bbr.on_lost(&LossSample { app_limited: true, ..lost(30_000, 1_000_000, 30_000) });
+    assert_eq!(flights.bbr.state, State::Down);
+}
+
+#[test]
+fn down_cruises_once_room_is_made_and_refills_in_time_if_it_never_is() {
+    let down = |pipe| {
+        let mut bbr = known(mbit(100), 100);
+        bbr.window.set_cwnd(2_500_000);
+        bbr.enter_down(at(0));
+        let mut flights = Flights::new(bbr, false);
+        flights.pipe = pipe;
+        flights
+    };
+    let mut drains = down(1_250_000);
+    drains.round(100);
+    assert_eq!(drains.bbr.state, State::Cruise);
+    let mut stays = down(1_250_001);
+    (0..20).for_each(|_| stays.round(100));
+    assert_eq!(stays.bbr.state, State::Down);
+    let mut refilled = false;
+    (0..12).for_each(|_| {
+        stays.round(100);
+        refilled |= stays.bbr.state == State::Refill;
+        assert_ne!(stays.bbr.state, State::Cruise);
+    });
+    assert!(refilled);
+}
+
+#[test]
+fn what_the_application_limits_in_refill_leaves_the_largest_bandwidth() {
+    let mut bbr = known(mbit(100), 100);
+    bbr.enter_refill();
+    let mut flights = Flights::new(bbr, true);
+    (0..30).for_each(|_| flights.round(10));
+    assert_eq!(flights.bbr.max_bandwidth.get(), Some(mbit(100)));
+}
+
+#[test]
+fn a_probe_after_one_that_lost_too_much_stops_short_and_repeats_at_once() {
+    let mut bbr = known(mbit(100), 100);
+    bbr.enter_up(None);
+    bbr.on_lost(&lost(30_000, 1_000_000, 30_000));
+    assert_eq!(bbr.state, State::Down);
+    let bound = bbr.inflight_long;
+    bbr.enter_refill();
+    let mut flights = Flights::new(bbr, false);
+    flights.pipe = bound - 1;
+    flights.round(100);
+    assert_eq!(flights.bbr.state, State::Up);
+    flights.round(110);
+    assert_eq!(flights.bbr.state, State::Up, "what is in flight is below the bound");
+    flights.pipe = flights.bbr.inflight_long.max(bound) + 1;
+    flights.round(120);
+    assert_eq!(flights.bbr.state, State::Down);
+    // Its last ACKs bring no loss.
+    flights.round(120);
+    assert_eq!(flights.bbr.state, State::Refill);
+}
+
 /// Anything that can happen to a controller.
 #[derive(Clone, Debug)]
 enum Operation {
