@@ -14,7 +14,7 @@ use crate::slow_start::ack_train::TrainTest;
 pub use crate::slow_start::delay_increase::DelayIncreaseConfig;
 use crate::slow_start::tail::{Css, Lss};
 pub use crate::slow_start::tail::{CssConfig, LssConfig};
-use crate::slow_start::{Classic, Hystart, HystartPp, Limited, Plateau, Rapid, Search, SlowStart};
+use crate::slow_start::{Classic, Hystart, HystartPp, Limited, Plateau, Rapid, Resuming, SavedPath, Search, SlowStart};
 pub use crate::slow_start::{ClassicConfig, Detection, HystartConfig, HystartPpConfig, PacedTrain};
 pub use crate::slow_start::{ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig, SearchConfig, Unused};
 use crate::window::{InitialWindow, Window};
@@ -39,6 +39,9 @@ pub struct CcConfig {
     pub idle_restart: IdleRestart,
     /// Which bytes open the window.
     pub growth: GrowthCount,
+    /// What an earlier connection found on the path, to begin with half of it (RFC 9959); `None` for nothing. It belongs to a
+    /// connection and to no system.
+    pub resume: Option<SavedPath>,
 }
 
 /// What decides how much may be in flight.
@@ -165,28 +168,40 @@ pub fn build(cfg: &CcConfig, smss: Bytes, iss: SeqNum) -> Box<dyn CongestionCont
         return Box::new(Bbr3::new(bbr3, Window::new(&cfg.initial_window, smss), rng));
     }
     match &cfg.slow_start {
-        SlowStartConfig::Classic(classic) => with_slow_start(cfg, smss, Classic::new(classic)),
+        SlowStartConfig::Classic(classic) => with_slow_start(cfg, smss, iss, Classic::new(classic)),
         SlowStartConfig::Hystart(hystart) => {
-            let test = match (&cfg.pacing, hystart.paced_train) {
-                (PacingConfig::Off, _) => TrainTest::HalfRtt,
-                (PacingConfig::Window { .. }, PacedTrain::WholeRtt) => TrainTest::WholeRtt,
-                (PacingConfig::Window { .. }, PacedTrain::Stretched) => TrainTest::Stretched,
+            // A jump is paced, too.
+            let paces = cfg.pacing != PacingConfig::Off || cfg.resume.is_some();
+            let test = match (paces, hystart.paced_train) {
+                (false, _) => TrainTest::HalfRtt,
+                (true, PacedTrain::WholeRtt) => TrainTest::WholeRtt,
+                (true, PacedTrain::Stretched) => TrainTest::Stretched,
             };
-            with_slow_start(cfg, smss, Hystart::new(hystart, iss + 1, test))
+            with_slow_start(cfg, smss, iss, Hystart::new(hystart, iss + 1, test))
         }
-        SlowStartConfig::HystartPpCss(css) => with_slow_start(cfg, smss, HystartPp::<Css>::new(css, iss + 1)),
-        SlowStartConfig::HystartPpLss(lss) => with_slow_start(cfg, smss, HystartPp::<Lss>::new(lss, iss + 1)),
-        SlowStartConfig::Search(search) => with_slow_start(cfg, smss, Search::new(search)),
-        SlowStartConfig::Limited(limited) => with_slow_start(cfg, smss, Limited::new(limited)),
-        SlowStartConfig::Plateau(plateau) => with_slow_start(cfg, smss, Plateau::new(plateau)),
+        SlowStartConfig::HystartPpCss(css) => with_slow_start(cfg, smss, iss, HystartPp::<Css>::new(css, iss + 1)),
+        SlowStartConfig::HystartPpLss(lss) => with_slow_start(cfg, smss, iss, HystartPp::<Lss>::new(lss, iss + 1)),
+        SlowStartConfig::Search(search) => with_slow_start(cfg, smss, iss, Search::new(search)),
+        SlowStartConfig::Limited(limited) => with_slow_start(cfg, smss, iss, Limited::new(limited)),
+        SlowStartConfig::Plateau(plateau) => with_slow_start(cfg, smss, iss, Plateau::new(plateau)),
         SlowStartConfig::Rapid(rapid) => {
             let initial_window = InitialWindow::plain(rapid.first_flight_segments);
-            with_slow_start(&CcConfig { initial_window, ..cfg.clone() }, smss, Rapid::new(rapid))
+            with_slow_start(&CcConfig { initial_window, ..cfg.clone() }, smss, iss, Rapid::new(rapid))
         }
     }
 }
 
-fn with_slow_start(cfg: &CcConfig, smss: Bytes, slow_start: impl SlowStart) -> Box<dyn CongestionControl> {
+fn with_slow_start(cfg: &CcConfig, smss: Bytes, iss: SeqNum, slow_start: impl SlowStart) -> Box<dyn CongestionControl> {
+    match &cfg.resume {
+        Some(saved) => {
+            let initial = cfg.initial_window.bytes(smss);
+            with_policy(cfg, smss, Resuming::new(slow_start, saved, initial, iss + 1))
+        }
+        None => with_policy(cfg, smss, slow_start),
+    }
+}
+
+fn with_policy(cfg: &CcConfig, smss: Bytes, slow_start: impl SlowStart) -> Box<dyn CongestionControl> {
     match &cfg.avoidance {
         AvoidanceConfig::Reno(reno) => with_avoidance(cfg, smss, slow_start, Reno::new(reno)),
         AvoidanceConfig::Cubic(cubic) => with_avoidance(cfg, smss, slow_start, Cubic::new(cubic)),
@@ -224,6 +239,8 @@ impl CcConfig {
             }
         };
         need(self.initial_window.segments >= 1, "cc.initial_window.segments", "must be at least 1");
+        let resumes = self.resume.is_none_or(|saved| saved.cwnd > 0 && !saved.rtt.is_zero());
+        need(resumes, "cc.resume", "must have a window and a round trip, both above zero");
         need(self.initial_window.bytes_max != Some(0), "cc.initial_window.bytes_max", "must be at least 1, or absent");
         if let ControllerConfig::Bbr3(bbr3) = &self.controller {
             bbr3.check(&mut need);

@@ -109,6 +109,8 @@ pub enum CcPhase {
     Css,
     /// Limited slow start beside congestion avoidance.
     Lss,
+    /// Half of the window that an earlier connection had leaves, and is not yet confirmed (RFC 9959).
+    Jump,
     /// The window comes down after slow start has found the path full.
     Draining,
     /// Congestion avoidance of RFC 5681.

@@ -34,5 +34,5 @@ pub use control::{CcNote, CcPhase, CongestionControl, Pacing, Snapshot};
 pub use full_pipe::FullPipe;
 pub use loss_based::LossBased;
 pub use sample::{AckSample, CongestionEvent, EpisodeKind, FlightStart, LossSample, SentSample};
-pub use slow_start::{ExitCause, SlowStart, Step};
+pub use slow_start::{ExitCause, SavedPath, SlowStart, Step};
 pub use window::{InitialWindow, Window};

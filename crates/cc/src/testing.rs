@@ -192,6 +192,7 @@ pub fn phase_name(phase: CcPhase) -> &'static str {
         CcPhase::SlowStart => "slow_start",
         CcPhase::Css => "css",
         CcPhase::Lss => "lss",
+        CcPhase::Jump => "jump",
         CcPhase::Draining => "draining",
         CcPhase::Reno => "reno",
         CcPhase::Cubic => "cubic",

@@ -258,6 +258,8 @@ labels! {
         Css = "css",
         /// Limited slow start beside congestion avoidance.
         Lss = "lss",
+        /// Half of the window that an earlier connection had leaves, and is not yet confirmed (RFC 9959).
+        Jump = "jump",
         /// The window comes down after slow start has found the path full.
         Draining = "draining",
         /// Congestion avoidance of RFC 5681.

@@ -95,6 +95,10 @@ fn with_compound(change: impl FnOnce(&mut CompoundConfig)) -> CcConfig {
     CcConfig { avoidance: AvoidanceConfig::Compound(compound), ..CcConfig::default() }
 }
 
+fn with_resume(cwnd: Bytes, ms: u64) -> CcConfig {
+    CcConfig { resume: Some(SavedPath { cwnd, rtt: Duration::from_millis(ms) }), ..CcConfig::default() }
+}
+
 fn with_plateau(bdp_percent: u32) -> CcConfig {
     with_slow_start(SlowStartConfig::Plateau(PlateauConfig { bdp_percent, ..PlateauConfig::default() }))
 }
@@ -135,6 +139,8 @@ fn with_pacing(slow_start_percent: u32, avoidance_percent: u32, quantum_segments
 #[test_case(with_compound(|compound| compound.alpha = fraction(1, 1)), "cc.avoidance.alpha")]
 #[test_case(with_compound(|compound| compound.gamma_gain = Ratio::ZERO), "cc.avoidance.gamma_gain")]
 #[test_case(with_compound(|compound| compound.low_window_segments = 1), "cc.avoidance.low_window_segments")]
+#[test_case(with_resume(0, 1), "cc.resume"; "nothing to resume")]
+#[test_case(with_resume(1, 0), "cc.resume"; "no round trip")]
 #[test_case(with_plateau(199), "cc.slow_start.bdp_percent")]
 #[test_case(with_plateau(1_001), "cc.slow_start.bdp_percent"; "a bound beyond all paths")]
 #[test_case(
@@ -352,8 +358,10 @@ prop_compose! {
                 PacingConfig::Window { slow_start_percent, avoidance_percent, quantum_segments }
             }),
         ],
+        resume in proptest::option::of((1..10_000_000_u32, 1..200_000_u64)),
     ) -> CcConfig {
         CcConfig {
+            resume: resume.map(|(cwnd, us)| SavedPath { cwnd, rtt: Duration::from_micros(us) }),
             initial_window: InitialWindow { segments, bytes_max },
             slow_start,
             avoidance,
@@ -436,6 +444,7 @@ struct Model {
     delivered: u64,
     slow_start: SlowStartConfig,
     avoidance: AvoidanceConfig,
+    resume: Option<SavedPath>,
 }
 
 /// Returns the most bytes by which an ACK of `acked` bytes may open the window in this phase, as each policy promises. Every
@@ -485,6 +494,7 @@ impl Model {
             delivered: 0,
             slow_start: config.slow_start.clone(),
             avoidance: config.avoidance.clone(),
+            resume: config.resume,
         }
     }
 
@@ -556,13 +566,16 @@ impl Model {
             ..*ack
         });
         let after = self.cc.window();
-        let lowers = recovering || matches!(phase, CcPhase::Draining | CcPhase::Compound | CcPhase::Lss);
+        let lowers = recovering
+            || self.resume.is_some()
+            || matches!(phase, CcPhase::Draining | CcPhase::Compound | CcPhase::Lss);
         assert!(lowers || after.cwnd() >= before.cwnd(), "an ACK lowered the window");
         let growth = after.cwnd().saturating_sub(before.cwnd());
         if !ack.cwnd_limited || ack.episode == EpisodeKind::Recovery {
             assert_eq!(growth, 0);
         }
-        let most = promised(&self.slow_start, &self.avoidance, phase, ack.acked, &before);
+        let jump = self.resume.map_or(0, |saved| saved.cwnd / 2).saturating_sub(before.cwnd());
+        let most = promised(&self.slow_start, &self.avoidance, phase, ack.acked, &before).max(jump);
         assert!(growth <= most, "{growth} for {} in {phase:?}", ack.acked);
         assert!(phase == CcPhase::Lss || !before.in_slow_start() || after.cwnd() <= before.ssthresh());
     }

@@ -94,6 +94,10 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
                 note = Some(self.phase_note());
             }
             Step::Set(bytes) => self.window.set_cwnd(bytes),
+            Step::TurnTo(bytes) => {
+                self.window.set_cwnd(bytes);
+                note = Some(self.phase_note());
+            }
             Step::Contend(bytes) => return self.contend(ack, bytes),
             Step::Exit { window, cause: why } => {
                 // A window below the floor of `ssthresh` has not reached it yet.
@@ -226,13 +230,22 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         match step {
             RecoveryStep::Window(window) => self.lower_both(window),
             RecoveryStep::Over { capacity } => {
-                let present = self.window.cwnd();
-                self.window.set_cwnd(capacity);
-                self.lower_ssthresh(&CongestionEvent::Loss { flight_size: capacity }, now);
-                self.window.set_cwnd(present);
+                self.answer(capacity, now);
                 self.lower_both(self.window.ssthresh());
             }
+            RecoveryStep::Resume { capacity } => {
+                self.answer(capacity, now);
+                self.window.set_cwnd(self.window.cwnd().min(self.window.ssthresh()));
+            }
         }
+    }
+
+    /// Lets avoidance choose `ssthresh` as if a loss had been detected at a window of `capacity` bytes.
+    fn answer(&mut self, capacity: Bytes, now: Instant) {
+        let present = self.window.cwnd();
+        self.window.set_cwnd(capacity);
+        self.lower_ssthresh(&CongestionEvent::Loss { flight_size: capacity }, now);
+        self.window.set_cwnd(present);
     }
 
     /// Lowers the window, and `ssthresh` to it: it counts as avoidance.

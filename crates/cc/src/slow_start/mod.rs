@@ -13,6 +13,7 @@ mod limit;
 mod limited;
 mod plateau;
 mod rapid;
+mod resume;
 pub mod round;
 mod search;
 pub mod settling;
@@ -28,6 +29,7 @@ pub use limit::AckLimit;
 pub use limited::{Limited, LimitedConfig};
 pub use plateau::{Plateau, PlateauConfig};
 pub use rapid::{Rapid, RapidConfig};
+pub use resume::{Resuming, SavedPath};
 pub use search::{Search, SearchConfig, Unused};
 
 use crate::control::{CcPhase, Pacing};
@@ -93,6 +95,8 @@ pub enum Step {
     Turn(Bytes),
     /// Stay in slow start with this window, larger or smaller.
     Set(Bytes),
+    /// The same, and the policy's phase changes now.
+    TurnTo(Bytes),
     /// The exit detector has fired but the search continues: take the larger of this and avoidance's own growth (LSS). The first
     /// time, the window opened by this much becomes `ssthresh`, and avoidance begins; from then on the composite asks the policy
     /// until a congestion signal, however large the window is.
@@ -114,6 +118,11 @@ pub enum RecoveryStep {
     /// It is over. The avoidance handles a congestion signal at a window of `capacity` bytes, what the path was seen to hold,
     /// and the present window stays if that leaves no less.
     Over {
+        /// What the path holds, bytes.
+        capacity: Bytes,
+    },
+    /// The same, but slow start continues from the present window up to what the avoidance leaves of `capacity`.
+    Resume {
         /// What the path holds, bytes.
         capacity: Bytes,
     },

@@ -48,6 +48,7 @@ pub(in crate::endpoint) const fn phase(phase: CcPhase) -> Phase {
         CcPhase::SlowStart => Phase::SlowStart,
         CcPhase::Css => Phase::Css,
         CcPhase::Lss => Phase::Lss,
+        CcPhase::Jump => Phase::Jump,
         CcPhase::Draining => Phase::Draining,
         CcPhase::Reno => Phase::Reno,
         CcPhase::Cubic => Phase::Cubic,

@@ -1,0 +1,222 @@
+//! Careful Resume: a connection begins with half of what an earlier one found on the same path (RFC 9959).
+//!
+//! It wraps another slow start, which governs before and after. *Reconnaissance*: the first flight is acknowledged, and its round
+//! trips resemble the remembered one. *Unvalidated*: the window jumps to half of the remembered one and leaves spread over a round
+//! trip. *Validating*: the path is seen to carry it, while the window grows as usual. A loss in either of the last two is answered
+//! by the *Safe Retreat*: half of what is known to have arrived, and no growth, until the last unvalidated byte is acknowledged.
+//!
+//! Here is no store: what is remembered is given at construction, and a caller that remembers forgets it after a retreat.
+//!
+//! Deviation: phases change with ACKs only. The beginning of a pause in the middle of a jump is therefore seen with the ACK after it.
+
+use super::{RecoveryStep, SlowStart, Step};
+use crate::control::{CcPhase, Pacing};
+use crate::sample::AckSample;
+use crate::window::Window;
+use base::{Bytes, Duration, Instant, Rate, SeqNum};
+
+/// A path that round trips of more than this many times the remembered one show to be another.
+const OTHER_PATH: u32 = 10;
+
+/// What an earlier connection found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SavedPath {
+    /// Bytes acknowledged in a round trip.
+    pub cwnd: Bytes,
+    /// Shortest round trip.
+    pub rtt: Duration,
+}
+
+/// A slow start that may jump.
+#[derive(Clone, Debug)]
+pub struct Resuming<S> {
+    inner: S,
+    saved: SavedPath,
+    /// The initial window, bytes.
+    initial: Bytes,
+    /// One past the initial window.
+    initial_end: SeqNum,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    Reconnaissance,
+    Unvalidated { jump: Jump, rate: Option<Rate>, until: Instant },
+    Validating { jump: Jump, end: SeqNum },
+    Retreat { jump: Jump, end: Option<SeqNum> },
+    Normal,
+}
+
+/// What is known of a jump.
+#[derive(Clone, Copy, Debug)]
+struct Jump {
+    /// The flight before it, bytes.
+    flight: Bytes,
+    /// The first unvalidated byte.
+    first: SeqNum,
+    /// SND.UNA.
+    una: SeqNum,
+}
+
+impl Jump {
+    /// Returns the bytes that the path is known to carry (the RFC's PipeSize).
+    fn pipe_size(&self) -> Bytes {
+        if self.una.after(self.first) {
+            self.flight.saturating_add(self.una.distance_from(self.first))
+        } else {
+            self.flight
+        }
+    }
+}
+
+impl<S: SlowStart> Resuming<S> {
+    /// Wraps the slow start of a connection whose first byte of data is `first`, and which may send `initial` bytes at first.
+    pub fn new(inner: S, saved: &SavedPath, initial: Bytes, first: SeqNum) -> Self {
+        Self { inner, saved: *saved, initial, initial_end: first + initial, phase: Phase::Reconnaissance }
+    }
+
+    /// Returns whether the path resembles the remembered one; `None` while nothing is known.
+    fn resembles(&self, ack: &AckSample) -> Option<bool> {
+        let least = ack.min_rtt?;
+        let current = ack.rtt.unwrap_or(least);
+        Some(least > self.saved.rtt.scale(1, 2) && current <= self.saved.rtt * OTHER_PATH)
+    }
+
+    /// Looks for the moment to jump.
+    fn reconnoitre(&mut self, ack: &AckSample, window: &Window) -> Step {
+        let step = self.inner.on_ack(ack, window);
+        let jump = self.saved.cwnd / 2;
+        let resembles = self.resembles(ack);
+        if resembles == Some(false) || jump <= window.cwnd() || !matches!(step, Step::Grow(_)) {
+            self.phase = Phase::Normal;
+            return step;
+        }
+        if resembles.is_none() || ack.snd_una.before(self.initial_end) || !ack.cwnd_limited {
+            return step;
+        }
+        let rtt = ack.srtt.or(ack.rtt).unwrap_or(self.saved.rtt);
+        self.phase = Phase::Unvalidated {
+            jump: Jump { flight: ack.pipe, first: ack.snd_nxt, una: ack.snd_una },
+            rate: Rate::from_delivery(jump.into(), rtt),
+            until: ack.now + rtt,
+        };
+        Step::TurnTo(jump)
+    }
+
+    /// Judges what has left of the jump.
+    fn check(&mut self, jump: Jump, ack: &AckSample, window: &Window) -> Step {
+        // The wrapped policy has not seen the ACKs since.
+        self.inner.on_undo();
+        if ack.pipe < self.initial || ack.pipe <= jump.pipe_size() {
+            self.phase = Phase::Normal;
+            return Step::TurnTo(jump.pipe_size().max(self.initial).min(window.cwnd()));
+        }
+        self.phase = Phase::Validating { jump, end: ack.snd_nxt };
+        Step::TurnTo(ack.pipe.min(window.cwnd()))
+    }
+}
+
+impl<S: SlowStart> SlowStart for Resuming<S> {
+    const PHASE: CcPhase = S::PHASE;
+    const RECOVERS: bool = true;
+
+    fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Step {
+        match &mut self.phase {
+            Phase::Reconnaissance => self.reconnoitre(ack, window),
+            Phase::Unvalidated { jump, until, .. } => {
+                jump.una = ack.snd_una;
+                let (jump, until) = (*jump, *until);
+                let full = ack.pipe.saturating_add(window.smss()) >= window.cwnd();
+                if full || ack.snd_una.after(jump.first) || ack.now > until {
+                    return self.check(jump, ack, window);
+                }
+                Step::Grow(0)
+            }
+            Phase::Validating { jump, end } => {
+                jump.una = ack.snd_una;
+                if !ack.snd_una.before(*end) {
+                    self.phase = Phase::Normal;
+                }
+                self.inner.on_ack(ack, window)
+            }
+            Phase::Retreat { .. } | Phase::Normal => self.inner.on_ack(ack, window),
+        }
+    }
+
+    fn on_flight_start(&mut self, srtt: Option<Duration>, window: &Window) {
+        self.inner.on_flight_start(srtt, window);
+    }
+
+    fn on_lost(&mut self, bytes: Bytes) {
+        self.inner.on_lost(bytes);
+    }
+
+    fn on_congestion(&mut self) {
+        self.inner.on_congestion();
+        self.phase = Phase::Normal;
+    }
+
+    fn on_undo(&mut self) {
+        self.inner.on_undo();
+    }
+
+    fn takes_over(&mut self, prior: Bytes, reduced: Bytes) -> Option<Bytes> {
+        match self.phase {
+            Phase::Unvalidated { jump, .. } | Phase::Validating { jump, .. } | Phase::Retreat { jump, .. } => {
+                self.inner.on_congestion();
+                self.phase = Phase::Retreat { jump, end: None };
+                Some((jump.pipe_size() / 2).max(self.initial))
+            }
+            Phase::Reconnaissance | Phase::Normal => {
+                self.phase = Phase::Normal;
+                self.inner.takes_over(prior, reduced)
+            }
+        }
+    }
+
+    fn is_recovering(&self) -> bool {
+        matches!(self.phase, Phase::Retreat { .. }) || self.inner.is_recovering()
+    }
+
+    fn recover(&mut self, ack: &AckSample) -> RecoveryStep {
+        let Phase::Retreat { jump, end } = &mut self.phase else { return self.inner.recover(ack) };
+        jump.una = ack.snd_una;
+        let end = *end.get_or_insert(ack.snd_nxt);
+        if !ack.snd_una.before(end) {
+            return self.end_recovery();
+        }
+        RecoveryStep::Window((jump.pipe_size() / 2).max(self.initial))
+    }
+
+    fn end_recovery(&mut self) -> RecoveryStep {
+        let Phase::Retreat { jump, .. } = self.phase else { return self.inner.end_recovery() };
+        self.phase = Phase::Normal;
+        RecoveryStep::Resume { capacity: jump.pipe_size() }
+    }
+
+    fn phase(&self) -> CcPhase {
+        match self.phase {
+            Phase::Unvalidated { .. } => CcPhase::Jump,
+            Phase::Reconnaissance | Phase::Validating { .. } | Phase::Retreat { .. } | Phase::Normal => {
+                self.inner.phase()
+            }
+        }
+    }
+
+    fn pacing(&self, window: &Window) -> Option<Pacing> {
+        match self.phase {
+            Phase::Unvalidated { rate, .. } => rate.map(|rate| Pacing::Rate { rate, quantum: window.smss() }),
+            Phase::Reconnaissance | Phase::Validating { .. } | Phase::Retreat { .. } | Phase::Normal => {
+                self.inner.pacing(window)
+            }
+        }
+    }
+
+    fn boxed_size(&self) -> usize {
+        self.inner.boxed_size()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! The phases of Careful Resume, with the vectors of its reference: packets of a thousand bytes, an initial window of ten, and a
+//! remembered window of 300.
+
+use super::*;
+use crate::avoidance::{Cubic, CubicConfig, Reno, RenoConfig};
+use crate::control::CongestionControl;
+use crate::loss_based::LossBased;
+use crate::sample::{CongestionEvent, EpisodeKind};
+use crate::slow_start::{Classic, ClassicConfig};
+use crate::testing::ack;
+use crate::window::InitialWindow;
+use test_case::test_case;
+
+const PACKET: Bytes = 1_000;
+const SAVED: SavedPath = SavedPath { cwnd: 300 * PACKET, rtt: Duration::from_millis(100) };
+
+type Connection = LossBased<Resuming<Classic>, Reno>;
+
+fn connection() -> Connection {
+    let classic = Classic::new(&ClassicConfig { limit_segments: None });
+    let window = Window::new(&InitialWindow::plain(10), PACKET);
+    let resuming = Resuming::new(classic, &SAVED, 10 * PACKET, SeqNum(0));
+    LossBased::new(window, resuming, Reno::new(&RenoConfig::default()), None)
+}
+
+/// An ACK of everything before packet `una`, with `pipe` packets in flight afterwards, when `sent` have been sent.
+fn at(ms: u64, una: u32, pipe: u32, sent: u32) -> AckSample {
+    let rtt = Some(SAVED.rtt);
+    AckSample {
+        pipe: pipe * PACKET,
+        rtt,
+        srtt: rtt,
+        min_rtt: rtt,
+        snd_una: SeqNum(una * PACKET),
+        snd_nxt: SeqNum(sent * PACKET),
+        ..ack(ms, PACKET)
+    }
+}
+
+fn packets(cc: &impl CongestionControl) -> Bytes {
+    cc.window().cwnd() / PACKET
+}
+
+/// A connection with 29 packets in flight, which jumps.
+fn jumped() -> Connection {
+    let mut cc = connection();
+    for una in 1..10 {
+        cc.on_ack(&at(100, una, 2 * una, 10 + 2 * una));
+    }
+    assert_eq!((packets(&cc), cc.snapshot().phase), (19, CcPhase::SlowStart));
+    cc.on_ack(&at(100, 10, 29, 29));
+    assert_eq!((packets(&cc), cc.snapshot().phase), (150, CcPhase::Jump));
+    cc
+}
+
+#[test]
+fn half_of_the_remembered_window_leaves_over_a_round_trip() {
+    let cc = jumped();
+    // A packet each 0.667 ms.
+    let rate = Rate::from_delivery(150_000, SAVED.rtt).expect("a rate");
+    assert_eq!(cc.pacing(), Some(Pacing::Rate { rate, quantum: PACKET }));
+    assert_eq!(rate.time_for(1_000).as_micros(), 666);
+}
+
+#[test]
+fn the_ack_of_the_first_unvalidated_packet_begins_validation_which_the_last_one_ends() {
+    let mut cc = jumped();
+    cc.on_ack(&at(150, 20, 80, 100));
+    assert_eq!((packets(&cc), cc.snapshot().phase), (150, CcPhase::Jump), "the window rests");
+    cc.on_ack(&at(199, 30, 120, 150));
+    assert_eq!((packets(&cc), cc.snapshot().phase), (120, CcPhase::SlowStart));
+    assert_eq!(cc.pacing(), None);
+    cc.on_ack(&at(210, 31, 120, 151));
+    assert_eq!(packets(&cc), 121, "it grows as usual");
+    cc.on_ack(&at(300, 150, 80, 230));
+    cc.on_congestion(&CongestionEvent::Loss { flight_size: 122 * PACKET }, Instant::ZERO);
+    assert_eq!((packets(&cc), cc.governs_recovery()), (61, false), "an ordinary reduction");
+}
+
+#[test]
+fn what_the_application_did_not_use_is_not_kept() {
+    let mut cc = jumped();
+    cc.on_ack(&at(150, 29, 21, 50));
+    assert_eq!(packets(&cc), 150);
+    cc.on_ack(&at(201, 29, 21, 50));
+    assert_eq!((packets(&cc), cc.snapshot().phase), (29, CcPhase::SlowStart), "no more than was in flight before");
+}
+
+/// Packet 64 is lost after 34 unvalidated ones were acknowledged: 63 are known to fit; the remaining 86 make 149.
+#[test_case(false, 74)]
+#[test_case(true, 104; "with CUBIC's factor")]
+fn a_loss_is_answered_by_a_safe_retreat(cubic: bool, ssthresh: Bytes) {
+    let classic = Classic::new(&ClassicConfig { limit_segments: None });
+    let window = Window::new(&InitialWindow::plain(10), PACKET);
+    let resuming = Resuming::new(classic, &SAVED, 10 * PACKET, SeqNum(0));
+    let mut cc: Box<dyn CongestionControl> = if cubic {
+        Box::new(LossBased::new(window, resuming, Cubic::new(&CubicConfig::default()), None))
+    } else {
+        Box::new(LossBased::new(window, resuming, Reno::new(&RenoConfig::default()), None))
+    };
+    cc.on_ack(&at(100, 10, 29, 29));
+    cc.on_ack(&at(199, 30, 120, 150));
+    cc.on_ack(&at(220, 63, 87, 150));
+    cc.on_congestion(&CongestionEvent::Loss { flight_size: 87 * PACKET }, Instant::ZERO);
+    assert!(cc.governs_recovery() && !cc.window().in_slow_start());
+    assert_eq!(cc.window().cwnd(), 31_500);
+    let recovering = |una, pipe, sent| AckSample { episode: EpisodeKind::Recovery, ..at(230, una, pipe, sent) };
+    cc.on_ack(&recovering(63, 30, 150));
+    cc.on_ack(&recovering(100, 30, 160));
+    assert_eq!((cc.window().cwnd(), cc.governs_recovery()), (31_500, true), "it does not grow");
+    cc.on_ack(&recovering(149, 10, 180));
+    cc.on_recovery_exit(Instant::ZERO);
+    assert!(!cc.governs_recovery());
+    assert_eq!((cc.window().cwnd(), cc.window().ssthresh() / PACKET), (31_500, ssthresh));
+    cc.on_ack(&at(240, 150, 10, 180));
+    assert_eq!(cc.window().cwnd(), 32_500, "slow start up to the threshold");
+}
+
+#[test_case(50, 50, false; "half of the remembered round trip is another path")]
+#[test_case(51, 51, true)]
+#[test_case(100, 1_000, true)]
+#[test_case(100, 1_001, false; "a round trip of more than ten times the remembered one, too")]
+fn a_round_trip_decides_whether_the_path_is_the_same(least_ms: u64, rtt_ms: u64, jumps: bool) {
+    let mut cc = connection();
+    let ms = Duration::from_millis;
+    cc.on_ack(&AckSample { rtt: Some(ms(rtt_ms)), min_rtt: Some(ms(least_ms)), ..at(100, 10, 9, 29) });
+    assert_eq!(cc.snapshot().phase == CcPhase::Jump, jumps);
+}
+
+#[test]
+fn a_jump_waits_for_the_first_flight_and_for_data_and_never_lowers_the_window() {
+    let mut cc = connection();
+    cc.on_ack(&at(100, 9, 10, 20));
+    assert_eq!(cc.snapshot().phase, CcPhase::SlowStart, "a packet of the first flight is out");
+    cc.on_ack(&AckSample { cwnd_limited: false, ..at(100, 10, 2, 20) });
+    assert_eq!(cc.snapshot().phase, CcPhase::SlowStart, "there is nothing to send");
+    cc.on_ack(&at(100, 12, 10, 29));
+    assert_eq!(cc.snapshot().phase, CcPhase::Jump);
+    let mut grown = connection();
+    while packets(&grown) < 150 {
+        grown.on_ack(&at(100, 0, 9, 29));
+    }
+    grown.on_ack(&at(100, 200, 9, 300));
+    assert_eq!((packets(&grown), grown.snapshot().phase), (151, CcPhase::SlowStart));
+}
+
+#[test]
+fn a_loss_or_a_timeout_before_the_jump_is_answered_as_usual_and_there_is_no_jump_afterwards() {
+    let loss = CongestionEvent::Loss { flight_size: 10 * PACKET };
+    let timeout = CongestionEvent::Timeout { flight_size: 10 * PACKET, first: true };
+    for (event, cwnd) in [(loss, 5), (timeout, 1)] {
+        let mut cc = connection();
+        cc.on_congestion(&event, Instant::ZERO);
+        assert_eq!((packets(&cc), cc.governs_recovery()), (cwnd, false));
+        cc.on_ack(&at(100, 10, 4, 29));
+        assert_ne!(cc.snapshot().phase, CcPhase::Jump);
+        let mut cc = jumped();
+        cc.on_congestion(&timeout, Instant::ZERO);
+        assert_eq!((packets(&cc), cc.governs_recovery()), (1, false));
+    }
+}
+
+#[test]
+fn an_undo_brings_the_jump_back() {
+    let mut cc = jumped();
+    cc.on_congestion(&CongestionEvent::Loss { flight_size: 100 * PACKET }, Instant::ZERO);
+    assert_eq!(packets(&cc), 14);
+    assert!(cc.undo());
+    assert_eq!((packets(&cc), cc.snapshot().phase), (150, CcPhase::Jump));
+}
