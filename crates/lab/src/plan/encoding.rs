@@ -8,8 +8,9 @@ use crate::spec::{
     App, Arrivals, Back, BufferSize, Bursts, Company, Figure, Flow, Gaps, Group, Life, LinkModel, LinkValue,
     ManagedQueue, Orders, Point, Policer, Queues, RateTrace, Reorder, ReorderMode, Value, What, Whereabouts, Window,
 };
-use crate::spec::{BackQueue, Hosts, PauseSpec};
+use crate::spec::{BackQueue, Hosts, PauseSpec, Remembered};
 use base::{Duration, Rate, Ratio};
+use cc::SavedPath;
 use netem::{QueueSpec, Signal};
 use sim::{Direction, Sizes};
 use trace::Digest;
@@ -236,12 +237,16 @@ fn managed(queue: &ManagedQueue) -> String {
 
 /// Only what is not ideal.
 fn of_hosts(hosts: &Hosts) -> String {
-    let Hosts { sender_pause, receiver_pause, first_flight, sender_merge, receiver_merge, offload, receiver } = hosts;
+    let Hosts { sender_pause, receiver_pause, remembers, .. } = hosts;
+    let Hosts { first_flight, sender_merge, receiver_merge, offload, receiver, .. } = hosts;
     let mut text = String::new();
     for (end, pause) in [("sender", sender_pause), ("receiver", receiver_pause)] {
         if let Some(PauseSpec { length, count }) = pause {
             text += &format!(" host.{end}.pause={}x{count}", span(*length));
         }
+    }
+    if let Some(Remembered(SavedPath { cwnd, rtt })) = remembers {
+        text += &format!(" host.sender.remembers={}/{}", bytes(u64::from(*cwnd)), span(*rtt));
     }
     let spans =
         [("sender.first_flight", first_flight), ("sender.merge", sender_merge), ("receiver.merge", receiver_merge)];
@@ -378,6 +383,7 @@ mod tests {
     #[test_case("path.reorder.queues", "4x8/2ms", "path.reorder.queues=4x8/2ms")]
     #[test_case("host.sender.pause", "50ms x3", "host.sender.pause=50msx3")]
     #[test_case("host.sender.first_flight", "50ms", "host.sender.first_flight=50ms")]
+    #[test_case("host.sender.remembers", "2500kB/200ms", "host.sender.remembers=2500kB/200ms")]
     #[test_case("host.receiver.merge", "5ms", "host.receiver.merge=5ms")]
     #[test_case("host.receiver.profile", "linux ack.delay=200ms", "host.receiver.profile=linux ack.delay=200ms")]
     #[test_case("host.offload", "on", "host.offload=on")]

@@ -2,7 +2,7 @@
 
 use crate::plan::RunSpec;
 use crate::run::backend::RunFailure;
-use crate::run::hosts::equip;
+use crate::run::hosts::{equip, sender};
 use crate::run::network::paths;
 use crate::spec::{Arrivals, Ends, Figure, Group, GroupProfile, Work};
 use base::{Duration, Rate, Rng};
@@ -66,6 +66,7 @@ pub(crate) fn flows(spec: &RunSpec, order: Order) -> Result<Flows, RunFailure> {
         ));
     };
     let (point, window) = (&spec.point, spec.point.company.window);
+    let arm = &sender(point, arm)?;
     let [forward, reverse] = paths(point, spec.seed);
     let mut scenario = Scenario::new(spec.seed, forward, reverse);
     equip(&mut scenario, point);

@@ -1,5 +1,6 @@
 //! The hosts of a run in the simulator: devices, pauses, and what pauses take from the ideal transfer.
 
+use crate::run::backend::RunFailure;
 use crate::run::ideal::{IDEAL_PACKET, ideal_time};
 use crate::spec::{PauseSpec, Point};
 use base::{Duration, Rng};
@@ -50,6 +51,14 @@ pub(crate) fn removed(scenario: &Scenario, point: &Point, bytes: u64) -> Duratio
         let in_time = pause.from < (ideal + removed).saturating_sub(point.rtt / 2);
         if in_time { removed + pause.length.saturating_sub(bridged) } else { removed }
     })
+}
+
+/// Returns the arm's TCP, with what the sending host remembers of the path.
+pub(crate) fn sender(point: &Point, arm: &ValidConfig) -> Result<ValidConfig, RunFailure> {
+    let Some(remembered) = point.hosts.remembers else { return Ok(arm.clone()) };
+    let mut config = tcp::Config::clone(arm);
+    config.cc.resume = Some(remembered.0);
+    config.validate().map_err(|errors| RunFailure(format!("{errors:?}")))
 }
 
 /// Returns the TCP of the receiving host: the arm's, unless the cell says otherwise.

@@ -3,7 +3,7 @@
 use crate::plan::RunSpec;
 use crate::run::backend::{Backend, RunFailure};
 use crate::run::company;
-use crate::run::hosts::{equip, receiver, removed};
+use crate::run::hosts::{equip, receiver, removed, sender};
 use crate::run::measured::Measured;
 use crate::run::network::paths;
 use crate::run::startup;
@@ -80,7 +80,7 @@ pub fn scenario(spec: &RunSpec) -> Result<Scenario, RunFailure> {
         Flow::Bytes(bytes) => Workload::Bytes(bytes),
         Flow::Seconds(span) => Workload::For(span),
     };
-    scenario.flows.push(FlowSpec::new(config.clone(), receiver(point, config), workload));
+    scenario.flows.push(FlowSpec::new(sender(point, config)?, receiver(point, config), workload));
     Ok(scenario)
 }
 

@@ -1,6 +1,7 @@
 //! How the two hosts of a run differ from ideal ones.
 
 use crate::spec::refusal::Refusal;
+use crate::spec::remembered::Remembered;
 use base::Duration;
 use core::fmt;
 use profiles::units;
@@ -13,6 +14,8 @@ pub struct Hosts {
     pub sender_pause: Option<PauseSpec>,
     /// When the receiving host does not run.
     pub receiver_pause: Option<PauseSpec>,
+    /// What the sending host remembers of the path.
+    pub remembers: Option<Remembered>,
     /// How long the first flight of data waits at the sending host.
     pub first_flight: Duration,
     /// How long the sending host's device may hold packets to deliver them together.

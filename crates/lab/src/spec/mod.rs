@@ -28,6 +28,7 @@ mod queues;
 mod rate_trace;
 mod read;
 mod refusal;
+mod remembered;
 mod setting;
 
 pub use back::{Back, BackQueue};
@@ -67,4 +68,5 @@ pub use queues::Queues;
 pub use rate_trace::RateTrace;
 pub use read::read;
 pub use refusal::{Part, Refusal, UsageError};
+pub use remembered::Remembered;
 pub use setting::{Point, Reorder, ReorderMode};

@@ -3,6 +3,7 @@
 use super::key::Key;
 use crate::spec::host::{PauseSpec, Receiver};
 use crate::spec::refusal::Refusal;
+use crate::spec::remembered::Remembered;
 use base::Duration;
 use profiles::units;
 
@@ -17,6 +18,11 @@ pub(super) const KEYS: &[Key] = &[
         name: "host.sender.first_flight",
         set: |point, text| time(text).map(|hold| point.hosts.first_flight = hold),
         show: |point| shown(point.hosts.first_flight),
+    },
+    Key {
+        name: "host.sender.remembers",
+        set: |point, text| Remembered::parse(text).map(|path| point.hosts.remembers = path),
+        show: |point| point.hosts.remembers.map(|path| path.to_string()),
     },
     Key {
         name: "host.sender.merge",

@@ -111,6 +111,8 @@ mod tests {
     #[test_case("path.back.thin", "5000us", "5ms")]
     #[test_case("path.back.thin", "0", "none"; "no thinning")]
     #[test_case("path.bursts", "NONE", "none"; "no bursts")]
+    #[test_case("host.sender.remembers", "2500KB / 0.2s", "2500kB/200ms")]
+    #[test_case("host.sender.remembers", "none", "none"; "nothing remembered")]
     #[test_case("flow.bytes", "32mb", "32MB")]
     #[test_case("flow.seconds", "10", "10s")]
     #[test_case("flow.harm", "Measured", "measured")]
@@ -155,6 +157,9 @@ mod tests {
     #[test_case("flow.harm", "much")]
     #[test_case("flow.startup", "soon")]
     #[test_case("flow.mix", "100%")]
+    #[test_case("host.sender.remembers", "2500kB")]
+    #[test_case("host.sender.remembers", "0B/200ms")]
+    #[test_case("host.sender.remembers", "8GB/200ms")]
     fn a_wrong_setting_is_refused_with_what_would_be_right(name: &str, text: &str) {
         let problem = set(name, text).unwrap_err();
         assert!(problem.contains("write ") || problem.contains("use "), "{problem}");
