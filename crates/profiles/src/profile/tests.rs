@@ -66,7 +66,8 @@ fn the_promised_profiles_are_there() {
 #[test_case("server-2016", "recovery.detector.kind", "rack_ring", Documented)] // variant: rack_ring
 #[test_case("server-2016", "recovery.probe.kind", "tlp", Documented)]
 #[test_case("server-2016", "recovery.reduction.kind", "pipe", Inferred)]
-#[test_case("server-2016", "cc.avoidance.kind", "reno", Assumed)]
+#[test_case("server-2016", "cc.avoidance.kind", "compound", Inferred)]
+#[test_case("server-2016", "cc.avoidance.round_rtt", "mean", Inferred)]
 #[test_case("server-2016", "cc.initial_window.segments", "10", Documented)]
 #[test_case("server-2016", "rto.min", "300ms", Inferred)]
 #[test_case("server-2016", "rto.initial", "3s", Inferred)]
