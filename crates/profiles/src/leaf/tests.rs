@@ -172,8 +172,9 @@ fn scalars(config: &Config) -> BTreeMap<String, String> {
     scalars
 }
 
-/// What an application sets on its socket, and no profile has.
+/// What an application sets on its socket, or knows of a path, and no profile has.
 const OPTIONS: &[&str] = &[
+    "cc.resume",
     "fastopen.pending_max",
     "handshake.defer_accept",
     "ip.dscp",
