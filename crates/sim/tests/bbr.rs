@@ -60,7 +60,7 @@ struct Seen {
 fn see(scenario: &mut Scenario, seconds: u64) -> Seen {
     scenario.until = Until::At(Duration::from_secs(seconds));
     let [bin, from, until] = [Duration::from_secs(1), Duration::ZERO, Duration::from_secs(seconds)];
-    scenario.watch = Some(Watch { bin, from, until });
+    scenario.watch = Some(Watch { bin, from, until, waits: longhaul_sim::PerFlow::Off });
     let mut kept = Kept::default();
     let outcome = run(scenario, &mut kept).unwrap_or_else(|failure| panic!("{failure}"));
     Seen { events: kept.events, pipes: kept.pipes, outcome }

@@ -222,9 +222,6 @@ fn divide(cell: &mut Cell) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Finds a managed queue in a cell's settings.
-type QueueOf = fn(&Point) -> Option<ManagedQueue>;
-
 /// Refuses a sweep of buffers that have no effect, which would make equal cells that look different.
 fn buffers_matter(experiment: &Experiment, cells: &[Cell]) -> Result<(), UsageError> {
     type QueueOf = fn(&Point) -> Option<ManagedQueue>;

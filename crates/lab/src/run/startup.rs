@@ -36,7 +36,9 @@ results! {
 /// Returns whether the window grows with every acknowledgement, to find the path's rate, or what that has queued drains.
 const fn is_slow_start(phase: Phase) -> bool {
     match phase {
-        Phase::SlowStart | Phase::Css | Phase::Lss | Phase::Draining | Phase::Startup | Phase::Drain => true,
+        Phase::SlowStart | Phase::Jump | Phase::Css | Phase::Lss | Phase::Draining | Phase::Startup | Phase::Drain => {
+            true
+        }
         Phase::Reno | Phase::Cubic | Phase::Compound => false,
         Phase::ProbeDown | Phase::ProbeCruise | Phase::ProbeRefill | Phase::ProbeUp | Phase::ProbeRtt => false,
     }

@@ -1,6 +1,6 @@
 //! Congestion controls by their Linux names (`TCP_CONGESTION`, `tcp_congestion_control`).
 
-use cc::{AvoidanceConfig, ClassicConfig, RenoConfig, SlowStartConfig, SsthreshBase};
+use cc::{AvoidanceConfig, ClassicConfig, ControllerConfig, RenoConfig, SlowStartConfig, SsthreshBase};
 use tcp::config::Config;
 
 /// The profile that defines what Linux calls `cubic`.
@@ -10,9 +10,11 @@ pub(crate) const NAME_LEN: usize = 16;
 
 /// The name of the algorithm in a configuration.
 pub(crate) fn name(config: &Config) -> &'static str {
-    match config.cc.avoidance {
-        AvoidanceConfig::Reno(_) => "reno",
-        AvoidanceConfig::Cubic(_) => "cubic",
+    match (&config.cc.controller, &config.cc.avoidance) {
+        (ControllerConfig::Bbr3(_), _) => "bbr",
+        (_, AvoidanceConfig::Reno(_)) => "reno",
+        (_, AvoidanceConfig::Cubic(_)) => "cubic",
+        (_, AvoidanceConfig::Compound(_)) => "compound",
     }
 }
 
@@ -40,5 +42,6 @@ pub(crate) fn choose(config: &mut Config, wanted: &str) -> bool {
         }
         _ => return false,
     }
+    config.cc.controller = ControllerConfig::LossBased;
     true
 }
