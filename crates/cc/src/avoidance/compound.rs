@@ -1,4 +1,4 @@
-//! Compound TCP: Reno, and beside it a window that grows while there is no queue (draft-sridharan-tcpm-ctcp-02).
+//! Compound TCP adds a window to Reno's that grows while the path has no queue (draft-sridharan-tcpm-ctcp-02).
 //!
 //! The congestion window is the sum of two parts: the loss part, which is Reno's, and the delay part `dwnd`. Once a round trip the
 //! queue is estimated by how much longer the round was than the shortest one. While it is below γ segments, `dwnd` grows by

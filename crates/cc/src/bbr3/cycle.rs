@@ -25,7 +25,7 @@ enum AckPhase {
 /// Whether all ACKs of a probe have come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Feedback {
-    /// There is no probe, or more of its ACKs come.
+    /// No probe is under way, or further ACKs of it are expected.
     Pending,
     /// They have.
     Complete,

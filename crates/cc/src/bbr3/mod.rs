@@ -3,7 +3,7 @@
 //! Two numbers describe a path: the bandwidth of its bottleneck and its round trip without a queue. Both cannot be measured at
 //! the same time, because the one takes a queue and the other takes its absence, so the sender alternates: it sends a little
 //! faster to see whether more is delivered, a little slower to let the queue drain, and now and then almost nothing. Loss bounds
-//! what may be in flight, but one lost packet is no signal: up to two percent of a probe may be lost.
+//! what may be in flight, but a single loss is not a signal: BBR tolerates a loss of up to two per cent of a probe.
 //!
 //! A file per part: `filters`, `bounds` and `cycle` hold what is known, `model` updates it, and [`FullPipe`] says when Startup is
 //! over; `startup`, `probe_bw` and `probe_rtt` are the states of `state`; `loss` and `recovery` are losses, episodes and their

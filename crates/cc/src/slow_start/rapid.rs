@@ -1,4 +1,4 @@
-//! Rapid Start: three times the window in a round trip while there is no queue, and a recovery that makes up for it
+//! Rapid Start triples the window each round trip while the path has no queue; a recovery of its own repairs the overshoot
 //! (draft-kazuho-ccwg-rapid-start-02).
 //!
 //! The first flight is larger than usual and leaves spread over a whole round trip. After it an acknowledged byte opens the window by

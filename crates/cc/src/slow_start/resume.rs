@@ -5,7 +5,7 @@
 //! trip. *Validating*: the path is seen to carry it, while the window grows as usual. A loss in either of the last two is answered
 //! by the *Safe Retreat*: half of what is known to have arrived, and no growth, until the last unvalidated byte is acknowledged.
 //!
-//! Here is no store: what is remembered is given at construction, and a caller that remembers forgets it after a retreat.
+//! This file keeps no store: the caller passes what it remembers at construction, and forgets it after a retreat.
 //!
 //! Deviation: phases change with ACKs only. The beginning of a pause in the middle of a jump is therefore seen with the ACK after it.
 

@@ -1,7 +1,7 @@
 //! Adds runs until every cell is decided or has had its most.
 //!
 //! A cell's arms always have equally many runs: it is decided when the interval of each arm says better, worse or equivalent.
-//! These intervals hold at every look (`stats/anytime.rs`), so stopping on them is no cheating.
+//! These intervals hold at every look (`stats/anytime.rs`), so stopping on them keeps the error.
 
 use crate::plan::Plan;
 use crate::results::rows::{Row, rows};

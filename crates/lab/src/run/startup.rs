@@ -92,7 +92,7 @@ impl Bucket {
         self.at = now;
     }
 
-    /// Data leave. Before a round trip is known there is no pace.
+    /// Notes departing data. Before the first round-trip sample the sender has no pace.
     fn fill(&mut self, bytes: u32) {
         if self.srtt.is_some() {
             self.level += u128::from(bytes) * FINE;
@@ -317,7 +317,11 @@ mod tests {
             bucket.fill(bytes);
             (bucket.level / FINE, bucket.most / FINE)
         };
-        assert_eq!(send(&mut bucket, 0, 9_000, true), (0, 0), "without a round trip there is no pace");
+        assert_eq!(
+            send(&mut bucket, 0, 9_000, true),
+            (0, 0),
+            "the sender has no pace before its first round-trip sample"
+        );
         (bucket.cwnd, bucket.srtt) = (10_000, Some(Duration::from_millis(100)));
         assert_eq!(send(&mut bucket, 0, 10_000, true), (10_000, 10_000));
         // 200 bytes a millisecond in slow start, 125 otherwise.
