@@ -26,7 +26,7 @@ const MORE: [&str; 9] = [
 ];
 
 /// How the names of metrics end of which less is better.
-const LESS_ENDS: [&str; 8] = [
+const LESS_ENDS: [&str; 10] = [
     "_ms",
     "slowdown_p50",
     "slowdown_p90",
@@ -35,6 +35,8 @@ const LESS_ENDS: [&str; 8] = [
     "lost_pct",
     "harm_pct",
     "harm_done_pct",
+    "delay_pct",
+    "ping_pct",
 ];
 
 /// Ends like those, but is a property of the cell.
@@ -80,6 +82,7 @@ mod tests {
     #[test_case("elapsed_ms", true)]
     #[test_case("completion_p99_ms", true)]
     #[test_case("retransmitted_pct", true)]
+    #[test_case("harm_delay_pct", true)]
     fn a_metric_says_which_way_is_better(name: &str, less_is_better: bool) {
         assert_eq!(Primary::find(name).unwrap(), Primary { less_is_better, ..Primary::find(name).unwrap() });
         assert_eq!(Primary::find(name).unwrap().name, name);
