@@ -26,10 +26,7 @@ struct Line {
 }
 
 fn main() {
-    // What is digested here are runs of one flow.
-    let has_company = |name: &str| spec::builtin(name).is_some_and(|experiment| experiment.has_company());
-    let names = spec::BUILTIN.iter().filter(|(name, _)| !has_company(name));
-    let lines: Vec<Line> = names.flat_map(|(name, _)| of_experiment(name)).collect();
+    let lines: Vec<Line> = spec::BUILTIN.iter().flat_map(|(name, _)| of_experiment(name)).collect();
     let next = AtomicUsize::new(0);
     let numbers = Mutex::new(vec![0; lines.len()]);
     let jobs = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -53,7 +50,9 @@ fn of_experiment(name: &str) -> Vec<Line> {
     let mut experiment = spec::builtin(name).expect("it is built in");
     experiment.iterations = SEEDS;
     let plan = Plan::new(experiment).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let of_arm = |arm| distinct(plan.runs.iter().filter(|run| run.arm == arm).map(smaller));
+    // What is digested here are runs of one flow.
+    let alone = |run: &&RunSpec| run.point.company.is_empty();
+    let of_arm = |arm| distinct(plan.runs.iter().filter(alone).filter(|run| run.arm == arm).map(smaller));
     let mut lines = Vec::new();
     for profile in profiles::builtin() {
         let ends = Arc::new(Ends::Profile(profile.config().clone()));
@@ -96,8 +95,12 @@ fn distinct(runs: impl Iterator<Item = RunSpec>) -> Vec<RunSpec> {
     kept
 }
 
-fn on_both(name: &str, runs: &[RunSpec]) -> [Line; 2] {
-    DEVICES.map(|(suffix, device)| Line { name: format!("{name}/{suffix}"), runs: runs.to_vec(), device })
+/// The lines of an experiment in which no flow is alone are none.
+fn on_both(name: &str, runs: &[RunSpec]) -> Vec<Line> {
+    let devices = DEVICES.iter().filter(|_| !runs.is_empty());
+    devices
+        .map(|(suffix, device)| Line { name: format!("{name}/{suffix}"), runs: runs.to_vec(), device: *device })
+        .collect()
 }
 
 fn number(line: &Line) -> u64 {
