@@ -50,8 +50,8 @@ pub enum ControllerConfig {
     /// Slow start, avoidance and pacing of [`CcConfig`].
     #[default]
     LossBased,
-    /// BBRv3 (draft-ietf-ccwg-bbr), which has rules of its own instead of these.
-    Bbr3(Bbr3Config),
+    /// BBRv3 (draft-ietf-ccwg-bbr), which has rules of its own instead of these; in a box, because the others need no room for them.
+    Bbr3(Box<Bbr3Config>),
 }
 
 /// What an ACK opens the window by (RFC 5681 §3.1: what it newly acknowledges). The endpoint, which keeps the scoreboard,

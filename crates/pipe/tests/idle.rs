@@ -7,21 +7,22 @@ mod two;
 use base::{Duration, Instant};
 use counting::live;
 use longhaul_pipe::RunnerConfig;
-use tcp::{Conn, Read, Segmentation, Stack, StackCx};
+use tcp::{Config, Conn, Read, Segmentation, Stack, StackCx, ValidConfig};
 use trace::Off;
 use two::Two;
 
-/// Memory of an idle connection at one end, in bytes. It was 2,048 until requests after the handshake, counters of payload and
-/// controllers that model the path came; that bound is the one to return to.
-const MOST: u64 = 2_176;
+/// Memory of an idle connection at one end, in bytes. Those with equal configurations share one.
+const MOST: u64 = 1_400;
+/// The same for one whose configuration no other has.
+const MOST_ALONE: u64 = 2_048;
 /// What both stacks keep for any number of connections: the pools of pages and packets.
 const POOLS: u64 = 3 << 20;
 /// Ports of the server, so that the client's ports suffice.
 const PORTS: u32 = 32;
 
-/// Opens so many connections.
-fn open(two: &mut Two, count: u32) -> Vec<(Conn, Conn)> {
-    let ends = (0..count).map(|number| two.connect(80 + (number % PORTS) as u16)).collect();
+/// Opens so many connections, each with the configuration that `with` makes of its number.
+fn open(two: &mut Two, count: u32, with: impl Fn(u32) -> ValidConfig) -> Vec<(Conn, Conn)> {
+    let ends = (0..count).map(|number| two.connect_with(80 + (number % PORTS) as u16, || with(number))).collect();
     while two.server.runner.stack().poll_event().is_some() || two.client.runner.stack().poll_event().is_some() {}
     ends
 }
@@ -77,16 +78,26 @@ fn rest(two: &mut Two) {
 /// `LONGHAUL_IDLE=100000` asks for more connections; then `--release` saves time.
 #[test]
 fn an_idle_connection_takes_little_memory_and_no_time() {
+    idle("with equal configurations", MOST, |_| two::config());
+    idle("with one each", MOST_ALONE, |number| {
+        let mut own = Config::default();
+        own.send.buffer += number;
+        own.validate().expect("valid")
+    });
+}
+
+/// Opens connections, uses them a little, and weighs both ends; `most` bytes are allowed for a connection at one of them.
+fn idle(kind: &str, most: u64, with: impl Fn(u32) -> ValidConfig) {
     let count = std::env::var("LONGHAUL_IDLE").map_or(20_000, |count| count.parse().expect("a number"));
     let nothing = live();
     let mut two = Two::new(Segmentation::Off, RunnerConfig::default());
-    let ends = open(&mut two, count);
-    let most = u64::from(count) * MOST;
+    let ends = open(&mut two, count, with);
+    let most = u64::from(count) * most;
     for (when, bytes) in [("after the handshake", 0), ("after a segment each way", 1_000), ("after ten", 14_600)] {
         exchange(&mut two, &ends, bytes);
         rest(&mut two);
         let taken = live() - nothing;
-        println!("{count} connections {when}: {} bytes for each end", taken / u64::from(2 * count));
+        println!("{count} connections {kind}, {when}: {} bytes for each end", taken / u64::from(2 * count));
         assert!(taken <= 2 * most + POOLS, "{taken} bytes {when}");
     }
     let Two { client, server, .. } = two;

@@ -8,7 +8,7 @@ use crate::groups::{bbr3, chunk_costs, css, cubic, delay, hystart, pacing, ssthr
 use crate::groups::{compound, exit_window, rapid, search};
 use crate::leaf::{Access, Leaf, Place, Unit};
 use base::Duration;
-use cc::bbr3::{Bbr3Config, ExtraAckedWindow, MarkMeaning};
+use cc::bbr3::{ExtraAckedWindow, MarkMeaning};
 use cc::{
     AvoidanceConfig, ControllerConfig, CubicConfig, CwndValidation, Detection, FastConvergence, GrowthCount,
     HystartConfig, HystartPpConfig, IdleRestart, PacedTrain, PacingConfig, RenoConfig, RenoGrowth, SlowStartConfig,
@@ -50,7 +50,7 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("cc.initial_window.bytes_max", Bytes, MaybeU32, |c| c.cc.initial_window.bytes_max),
     kind!("cc.controller.kind", |c| c.cc.controller,
         "loss_based" => ControllerConfig::LossBased => ControllerConfig::LossBased,
-        "bbr3" => ControllerConfig::Bbr3(_) => ControllerConfig::Bbr3(Bbr3Config::default())),
+        "bbr3" => ControllerConfig::Bbr3(_) => ControllerConfig::Bbr3(Box::default())),
     quantity!("cc.controller.drain_gain", Share, |c| bbr3(c).map(|bbr3| Place::Share(&mut bbr3.drain_gain))),
     quantity!("cc.controller.down_gain", Share, |c| bbr3(c).map(|bbr3| Place::Share(&mut bbr3.down_gain))),
     quantity!("cc.controller.startup_loss", Share, |c| bbr3(c).map(|bbr3| Place::Share(&mut bbr3.startup_loss))),

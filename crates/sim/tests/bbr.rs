@@ -1,7 +1,7 @@
 //! BBR over real paths: the example cases of draft-ietf-ccwg-bbr's appendix, a sentence each.
 
 use base::{Bytes, Duration, Instant, Rate, Ratio};
-use cc::{Bbr3Config, ControllerConfig};
+use cc::ControllerConfig;
 use longhaul_sim::{AppPace, FlowSpec, Outcome, Scenario, Until, Watch, Workload, run};
 use netem::{Buffer, Course, LossSpec, PathSpec, PolicerSpec, ReleaseSpec, ReorderSpec};
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
@@ -29,7 +29,7 @@ fn ratio(num: u64, den: u64) -> Ratio {
 /// Both ends: BBR, large buffers, and every proof of a spurious episode.
 fn config() -> ValidConfig {
     let mut config = Config::default();
-    config.cc.controller = ControllerConfig::Bbr3(Bbr3Config::default());
+    config.cc.controller = ControllerConfig::Bbr3(Box::default());
     config.send.buffer = 256 << 20;
     config.receive.window = ReceiveWindowConfig::Fixed { bytes: 256 << 20 };
     config.recovery.undo.dsack = DsackUndo::On;

@@ -106,7 +106,7 @@ fn with_plateau(bdp_percent: u32) -> CcConfig {
 fn with_bbr3(change: impl FnOnce(&mut Bbr3Config)) -> CcConfig {
     let mut bbr3 = Bbr3Config::default();
     change(&mut bbr3);
-    CcConfig { controller: ControllerConfig::Bbr3(bbr3), ..CcConfig::default() }
+    CcConfig { controller: ControllerConfig::Bbr3(Box::new(bbr3)), ..CcConfig::default() }
 }
 
 fn with_pacing(slow_start_percent: u32, avoidance_percent: u32, quantum_segments: u32) -> CcConfig {

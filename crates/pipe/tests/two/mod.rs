@@ -82,16 +82,22 @@ impl Two {
     }
 
     /// Opens a connection to this port, whose request the server accepts.
+    #[allow(dead_code, reason = "each test program uses a part of this module")]
     pub fn connect(&mut self, port: u16) -> (Conn, Conn) {
+        self.connect_with(port, config)
+    }
+
+    /// Like [`Self::connect`]; each end makes its configuration by `with`.
+    pub fn connect_with(&mut self, port: u16, with: impl Fn() -> ValidConfig) -> (Conn, Conn) {
         let (mut off, now) = (Off, self.now);
         let cx = &mut StackCx::new(now, &mut off);
-        let client = self.client.runner.stack().connect(cx, &config(), (SERVER, port).into()).expect("connects");
+        let client = self.client.runner.stack().connect(cx, &with(), (SERVER, port).into()).expect("connects");
         self.settle();
         let (request, tuple) = self.server.runner.stack().poll_request().expect("a request");
         assert_eq!((tuple.local, tuple.local_port), (SERVER, port));
         let (mut off, now) = (Off, self.now);
         let cx = &mut StackCx::new(now, &mut off);
-        let server = self.server.runner.stack().accept_request(cx, request, &config()).expect("accepted");
+        let server = self.server.runner.stack().accept_request(cx, request, &with()).expect("accepted");
         self.settle();
         (client, server)
     }

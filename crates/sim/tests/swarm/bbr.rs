@@ -23,7 +23,7 @@ pub fn world(seed: u64) -> Scenario {
 fn with_bbr(config: &ValidConfig, rng: &mut Rng) -> ValidConfig {
     let percent = |percent| Ratio::new(percent, 100).expect("a share");
     let mut config = Config::clone(config);
-    config.cc.controller = ControllerConfig::Bbr3(Bbr3Config {
+    config.cc.controller = ControllerConfig::Bbr3(Box::new(Bbr3Config {
         drain_gain: percent(rng.pick(&[35, 50])),
         down_gain: percent(rng.pick(&[90, 91])),
         startup_loss: percent(rng.pick(&[1, 2])),
@@ -34,6 +34,6 @@ fn with_bbr(config: &ValidConfig, rng: &mut Rng) -> ValidConfig {
         min_rtt_window: Duration::from_millis(rng.pick(&[200, 10_000])),
         burst_halving: rng.pick(&[None, Some(Duration::from_micros(512))]),
         marks: rng.pick(&[MarkMeaning::Loss, MarkMeaning::Share, MarkMeaning::Nothing]),
-    });
+    }));
     config.validate().unwrap_or_else(|errors| panic!("{errors:?}"))
 }

@@ -237,6 +237,10 @@ impl ValidConfig {
         let classify = build_block_check(&config.recovery.blocks);
         Self(Arc::new(Shared { config, classify }))
     }
+    /// Returns whether both are one in memory.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
     /// Returns the check of SACK blocks.
     #[inline]
     pub(crate) fn classify(&self) -> ClassifyBlock {

@@ -61,7 +61,8 @@ impl Stack {
         }
         let (id, mut rng) = self.next_stream();
         let mut ecx = Cx::new(cx.now, &mut rng, id, cx.obs);
-        let mut endpoint = Endpoint::connect(cfg, tuple, numbering, self.device.mtu, &mut ecx);
+        let cfg = self.configs.shared(cfg);
+        let mut endpoint = Endpoint::connect(&cfg, tuple, numbering, self.device.mtu, &mut ecx);
         endpoint.equip(&self.host(remote.ip(), cx.now));
         let conn = self.admit(endpoint, rng, id, Admission::Owned);
         self.mark_ready(conn.slot);
@@ -253,7 +254,8 @@ impl Stack {
 
     /// Applies changed settings to this connection; `Endpoint::reconfigure` says which ones.
     pub fn reconfigure<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn, cfg: &ValidConfig) {
-        self.with(cx, conn, |endpoint, ecx| endpoint.reconfigure(ecx, cfg));
+        let cfg = self.configs.shared(cfg);
+        self.with(cx, conn, |endpoint, ecx| endpoint.reconfigure(ecx, &cfg));
     }
 
     /// Makes ACKs leave sooner or later from now on; later traffic may change this again.

@@ -229,7 +229,8 @@ impl Stack {
         let (id, mut rng) = self.next_stream();
         let syn = SynInfo { tuple, numbering, mtu: self.device.mtu, repr: segment.repr, ecn: segment.ecn };
         let mut cx = Cx::new(at, &mut rng, id, obs);
-        let mut endpoint = Endpoint::accept(cfg, &syn, &mut cx);
+        let cfg = self.configs.shared(cfg);
+        let mut endpoint = Endpoint::accept(&cfg, &syn, &mut cx);
         endpoint.equip(&self.host(tuple.remote, at));
         endpoint.answer_syn(&mut cx, segment, answer);
         let conn = self.admit(endpoint, rng, id, admission);

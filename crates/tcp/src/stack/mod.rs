@@ -5,6 +5,7 @@
 mod api;
 mod budget;
 mod checksums;
+mod configs;
 mod cookie_jar;
 mod cookies;
 mod drive;
@@ -43,6 +44,7 @@ use crate::event::ConnEvent;
 use crate::recv::PagePool;
 use base::{Instant, Rng};
 use budget::Budget;
+use configs::Configs;
 use cookie_jar::CookieJar;
 use core::fmt;
 use core::net::IpAddr;
@@ -265,6 +267,7 @@ pub struct Stack {
     cookies: CookieJar,
     rng: Rng,
     slots: Slots,
+    configs: Configs,
     listeners: Listeners,
     requests: Requests,
     /// Which of several stacks it is.
@@ -318,6 +321,7 @@ impl Stack {
             next_port: port_rng.below(1 << 14) as u32,
             rng,
             slots: Slots::default(),
+            configs: Configs::default(),
             listeners: BTreeMap::new(),
             requests: Requests::default(),
             shard: None,
