@@ -175,6 +175,9 @@ impl<D: Device, C: Clock> Driver<D, C> {
         self.outlet.begin();
         self.receive(obs)?;
         let mut more = self.transmit(obs)?;
+        if app.due().is_some_and(|due| due <= self.seen) {
+            self.with_app(obs, |cx| app.on_time(cx));
+        }
         let mut allowance = self.allowance;
         loop {
             self.call_app(&mut allowance, app, obs);
@@ -186,7 +189,8 @@ impl<D: Device, C: Clock> Driver<D, C> {
         if more && self.outlet.room() == Room::Some || self.callbacks.is_pending(&self.stack) {
             return Ok(Some(self.seen));
         }
-        let deadlines = [self.stack.next_deadline(), self.inlet.next_deadline(), self.outlet.next_deadline()];
+        let deadlines =
+            [self.stack.next_deadline(), self.inlet.next_deadline(), self.outlet.next_deadline(), app.due()];
         Ok(deadlines.into_iter().flatten().min())
     }
 

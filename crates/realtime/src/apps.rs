@@ -32,6 +32,10 @@ impl End {
         }
     }
 
+    fn has(&self, conn: Conn) -> bool {
+        self.conn == Some(conn)
+    }
+
     fn abort<O: Observer>(&self, cx: &mut AppCx<'_, O>) {
         if let Some(conn) = self.conn {
             cx.abort(conn);
@@ -68,6 +72,24 @@ impl Source {
     /// How it ended.
     pub fn ending(&self) -> Option<Ending> {
         self.end.ending
+    }
+
+    /// Whether this is its connection.
+    pub fn has(&self, conn: Conn) -> bool {
+        self.end.has(conn)
+    }
+
+    /// Whether it has a connection that has not ended.
+    pub fn is_open(&self) -> bool {
+        self.end.conn.is_some()
+    }
+
+    /// Writes no more, and closes.
+    pub fn stop<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) {
+        self.flow = Flow::Bytes(self.written);
+        if let Some(conn) = self.end.conn {
+            cx.shutdown(conn);
+        }
     }
 
     fn fill<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) {
@@ -139,6 +161,21 @@ impl Sink {
     /// How it ended.
     pub fn ending(&self) -> Option<Ending> {
         self.end.ending
+    }
+
+    /// Whether this is its connection.
+    pub fn has(&self, conn: Conn) -> bool {
+        self.end.has(conn)
+    }
+
+    /// Whether it has a connection that has not ended.
+    pub fn is_open(&self) -> bool {
+        self.end.conn.is_some()
+    }
+
+    /// Whether it listens there.
+    pub fn listens_on(&self, port: u16) -> bool {
+        self.port == port
     }
 
     fn drain<O: Observer>(&mut self, cx: &mut AppCx<'_, O>, conn: Conn) {

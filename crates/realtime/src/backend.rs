@@ -14,10 +14,10 @@ use crate::trace_file::Traced;
 use crate::turn::Turn;
 use crate::watch::Watch;
 use crate::world::World;
-use crate::{command_arm, kernel_arm, kernel_flows, leftovers, profile_arm};
+use crate::{command_arm, flows, kernel_arm, leftovers, profile_arm};
 use base::Duration;
-use lab::run::Order;
-use lab::spec::{Flow, Orders};
+use lab::run::{Order, plain_flows};
+use lab::spec::{Figure, Flow, Orders};
 use lab::{Backend, Ends, Measured, Plan, Punctuality, RunFailure, RunSpec};
 use net::LinkReport;
 
@@ -25,6 +25,10 @@ use net::LinkReport;
 /// of two processors, those whose latest packet was up to 7 ms late were as fast as the others to 0.1 %; of those with more than
 /// 10 ms some lost one to four per cent.
 pub const LATE: Duration = Duration::from_millis(8);
+
+/// How the names of metrics begin that only the simulator knows: where packets wait, whose they are, what never happens in real time.
+const OF_THE_SIMULATOR: [&str; 8] =
+    ["wait_", "ping_", "pings_", "datagrams_", "harm_", "startup_", "full_rate_", "repair_"];
 
 /// Why no run can be made.
 #[derive(Debug, thiserror::Error)]
@@ -59,10 +63,11 @@ impl<'t> NetnsBackend<'t> {
     /// # Errors
     /// Names what is missing, and the remedy.
     pub fn new(plan: &Plan, trace: Option<&'t Traced>, when_interrupted: String) -> Result<Self, CannotStart> {
+        can_be_compared_by(plan.primary.name).map_err(CannotStart::Usage)?;
         leftovers::remove().map_err(CannotStart::usage)?;
         let world = World::open(&plan.cells[0].point, 0).map_err(CannotStart::usage)?;
         for run in &plan.runs {
-            can_be_made(run, &world).map_err(CannotStart::Usage)?;
+            can_be_made(run).and_then(|()| is_there(run, &world)).map_err(CannotStart::Usage)?;
         }
         drop(world);
         let interrupt =
@@ -103,7 +108,7 @@ impl NetnsBackend<'_> {
         let mut watch = Watch::new(world, &self.interrupt);
         watch.go_on()?;
         if !run.point.company.is_empty() {
-            return kernel_flows::run(world, run, order, &mut watch);
+            return flows::run(world, run, order, self.trace, &mut watch);
         }
         match &*run.ends {
             Ends::Profile(config) => profile_arm::run(world, run, config, self.trace, &mut watch),
@@ -115,6 +120,15 @@ impl NetnsBackend<'_> {
 
 impl Backend for NetnsBackend<'_> {
     fn run(&self, run: &RunSpec) -> Result<Measured, RunFailure> {
+        let found = self.punctual(run)?;
+        let Some(twin) = run.of_twin() else { return Ok(found) };
+        Ok(Measured { twin_ns: Some(self.punctual(&twin)?.elapsed_ns), ..found })
+    }
+}
+
+impl NetnsBackend<'_> {
+    /// Makes a run, and makes it again if the machine disturbed it.
+    fn punctual(&self, run: &RunSpec) -> Result<Measured, RunFailure> {
         let first = self.attempt(run)?;
         // A trace covers one run.
         let disturbed = first.punctuality.is_some_and(|punctuality| punctuality.disturbed);
@@ -145,26 +159,160 @@ fn with_path(measured: Measured, run: &RunSpec, report: &LinkReport) -> Measured
     }
 }
 
-fn can_be_made(run: &RunSpec, world: &World) -> Result<(), String> {
-    if !run.point.company.is_empty() {
-        kernel_flows::can_be_made(world, run)?;
+/// Refuses comparisons by what would be unknown of every run.
+fn can_be_compared_by(metric: &str) -> Result<(), String> {
+    if OF_THE_SIMULATOR.iter().any(|begin| metric.starts_with(begin)) {
+        let remedy = "compare by another, such as goodput, or leave out `--backend netns`";
+        return Err(format!("--metric {metric}: this is measured in the simulator only; {remedy}"));
     }
-    if !run.point.drops.is_empty() {
-        let drops = &run.point.drops;
+    Ok(())
+}
+
+/// Checks whether the machine has what a run needs.
+fn is_there(run: &RunSpec, world: &World) -> Result<(), String> {
+    match &*run.ends {
+        _ if !run.point.company.is_empty() => flows::are_there(world, run),
+        Ends::Kernel(cc) => kernel_arm::is_there(world, *cc),
+        Ends::Profile(_) | Ends::Command(_) => Ok(()),
+    }
+}
+
+/// Refuses what exists in virtual time only, by the key that asks for it, and with the remedy.
+fn can_be_made(run: &RunSpec) -> Result<(), String> {
+    let point = &run.point;
+    if !point.company.is_empty() {
+        plain_flows(run, Order::Given).map_err(|refusal| refusal.0)?;
+    }
+    if !point.drops.is_empty() {
+        let drops = &point.drops;
         return Err(format!(
             "path.drop={drops}: a real link does not know positions in a stream; take it out, or use the simulator"
         ));
     }
-    run.point.life.changes.without_reports().map_err(|refusal| format!("path.changes: {refusal}"))?;
-    if !run.point.hosts.is_ideal() {
-        return Err("host: these hosts exist in the simulator only; leave out `--backend netns`".to_owned());
+    point.life.changes.without_reports().map_err(|refusal| format!("path.changes: {refusal}"))?;
+    if let Some((key, value)) = point.settings().find(|(key, _)| key.starts_with("host.")) {
+        return Err(format!(
+            "{key}={value}: such hosts exist in the simulator only; take it out, or leave out `--backend netns`"
+        ));
     }
-    match &*run.ends {
-        // Several flows are checked above.
-        _ if !run.point.company.is_empty() => Ok(()),
-        Ends::Profile(_) => Ok(()),
-        Ends::Kernel(cc) => kernel_arm::is_there(world, *cc),
-        Ends::Command(_) if matches!(run.point.flow, Flow::Bytes(_)) => Ok(()),
-        Ends::Command(_) => Err("flow.seconds: command arms require `flow.bytes`".to_owned()),
+    if point.startup == Figure::Measured {
+        let remedy = "take it out, or leave out `--backend netns`";
+        return Err(format!("flow.startup=measured: starts are measured in the simulator only; {remedy}"));
+    }
+    match (&*run.ends, point.flow) {
+        (Ends::Command(_), Flow::Seconds(_)) if point.company.is_empty() => {
+            Err("flow.seconds: command arms require `flow.bytes`".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab::run::paths;
+    use lab::spec::{self, Overrides, keys};
+
+    /// Runs of `wan` with these arms and settings.
+    fn run(arm: &str, set: &[&str]) -> RunSpec {
+        let mut experiment = spec::builtin("wan").unwrap();
+        let set = set.iter().map(|text| (*text).to_owned()).collect();
+        let overrides = Overrides { arms: vec![arm.to_owned()], set, iterations: Some(1), ..Overrides::default() };
+        experiment.apply(&overrides).unwrap();
+        Plan::new(experiment).unwrap().runs.remove(0)
+    }
+
+    /// What a run in real time is made from.
+    fn given(run: &RunSpec) -> String {
+        let point = &run.point;
+        let flows: Vec<_> = [Order::Given, Order::Reversed].into_iter().map(|order| plain_flows(run, order)).collect();
+        let company = (point.company.window, point.company.orders);
+        format!("{:?} {:?} {flows:?} {company:?}", paths(point, run.seed), point.flow)
+    }
+
+    /// The word for a key that real time honours.
+    const HONOURED: &str = "";
+
+    /// For each key: settings, of which the last is the key's, and what its refusal says.
+    const SERVED: [(&[&str], &str); 39] = [
+        (&["path.rate=5Mbit"], HONOURED),
+        (&["path.rtt=33ms"], HONOURED),
+        (&["path.buffer=7pkt"], HONOURED),
+        (&["path.queue=codel"], HONOURED),
+        (&["path.jitter=1ms"], HONOURED),
+        (&["path.loss=1%"], HONOURED),
+        (&["path.drop=last 3"], "path.drop=last 3: a real link does not know positions"),
+        (&["path.reorder.probability=1%"], HONOURED),
+        (&["path.reorder.probability=1%", "path.reorder.delay=9ms"], HONOURED),
+        (&["path.reorder.probability=1%", "path.reorder.mode=early"], HONOURED),
+        (&["path.reorder.queues=4x8/2ms"], HONOURED),
+        (&["path.duplicate=1%"], HONOURED),
+        (&["path.bursts=1%/4"], HONOURED),
+        (&["path.policer=5Mbit/64kB"], HONOURED),
+        (&["path.release=1ms..5ms"], HONOURED),
+        (&["path.back.rate=1Mbit"], HONOURED),
+        (&["path.back.rate=1Mbit", "path.back.buffer=9pkt"], HONOURED),
+        (&["path.back.rate=1Mbit", "path.back.queue=codel"], HONOURED),
+        (&["path.back.loss=1%"], HONOURED),
+        (&["path.back.release=1ms..5ms"], HONOURED),
+        (&["path.back.thin=5ms"], HONOURED),
+        (&["path.changes=1s rate=1Mbit"], HONOURED),
+        (&["path.model=lte"], HONOURED),
+        (&["host.sender.pause=50ms x3"], "host.sender.pause=50ms x3: such hosts"),
+        (&["host.sender.first_flight=50ms"], "host.sender.first_flight=50ms: such hosts"),
+        (&["host.sender.remembers=2500kB/200ms"], "host.sender.remembers=2500kB/200ms: such hosts"),
+        (&["host.sender.merge=5ms"], "host.sender.merge=5ms: such hosts"),
+        (&["host.receiver.pause=50ms x3"], "host.receiver.pause=50ms x3: such hosts"),
+        (&["host.receiver.merge=5ms"], "host.receiver.merge=5ms: such hosts"),
+        (&["host.receiver.profile=linux"], "host.receiver.profile=linux"),
+        (&["host.offload=on"], "host.offload=on: such hosts"),
+        (&["flow.bytes=7MB"], HONOURED),
+        (&["flow.seconds=7s"], HONOURED),
+        (&["flow.company=arm + kernel:cubic"], HONOURED),
+        (&["flow.company=arm x10 + longhaul x10", "flow.mix=10%"], HONOURED),
+        (&["flow.company=arm + longhaul", "flow.window=1s..4s"], HONOURED),
+        (&["flow.company=arm + longhaul", "flow.orders=both"], HONOURED),
+        (&["flow.company=arm + longhaul", "flow.harm=measured"], "flow.harm"),
+        (&["flow.startup=measured"], "flow.startup=measured: starts are measured in the simulator only; take it out"),
+    ];
+
+    #[test]
+    fn each_key_is_honoured_or_refused_by_its_name() {
+        let of = |settings: &[&str]| settings.last().and_then(|text| text.split_once('=')).unwrap().0.to_owned();
+        let named: Vec<String> = SERVED.iter().map(|(settings, _)| of(settings)).collect();
+        assert_eq!(named, keys().map(|key| key.name.to_owned()).collect::<Vec<_>>(), "every key, in their order");
+        for (settings, refusal) in SERVED {
+            for arm in ["linux", "kernel:cubic"] {
+                let (with, without) = (run(arm, settings), run(arm, &settings[..settings.len() - 1]));
+                let made = can_be_made(&with);
+                if refusal == HONOURED {
+                    assert_eq!(made, Ok(()), "{settings:?}");
+                    assert_ne!(given(&with), given(&without), "{settings:?} changes nothing");
+                } else {
+                    let said = made.unwrap_err();
+                    assert!(said.contains(refusal) && said.contains(&of(settings)), "{said}");
+                    assert!(said.contains("take it out") || said.contains("take out"), "{said}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_comparison_by_what_is_unknown_is_refused() {
+        for begin in OF_THE_SIMULATOR {
+            let metric = spec::METRICS.iter().find(|metric| metric.name.starts_with(begin)).expect("it is a metric's");
+            let said = can_be_compared_by(metric.name).unwrap_err();
+            assert!(said.starts_with(&format!("--metric {}: ", metric.name)), "{said}");
+        }
+        for known in ["goodput", "share_pct", "elapsed_ms", "completion_p99_ms", "utilisation"] {
+            assert_eq!(can_be_compared_by(known), Ok(()));
+        }
+    }
+
+    #[test]
+    fn routers_reports_are_refused() {
+        let said = can_be_made(&run("linux", &["path.changes=1s mtu=1400"])).unwrap_err();
+        assert!(said.starts_with("path.changes: "), "{said}");
+        assert_eq!(can_be_made(&run("linux", &["path.changes=1s blackhole=1400"])), Ok(()));
     }
 }

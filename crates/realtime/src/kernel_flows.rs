@@ -1,72 +1,21 @@
 //! Several flows of the kernel's TCP beside each other: for each a client in one namespace and a server in the other, and a thread for
 //! either. The receivers count what they read by second of the run.
 
+use crate::course::{Course, count};
 use crate::kernel_arm::{self, CHUNK, GLANCE_MS, Pair};
-use crate::snmp::Snmp;
 use crate::watch::Watch;
 use crate::world::World;
-use base::Instant;
-use lab::run::{Order, PlainFlow, PlainOutcome, plain_flows, plain_results};
-use lab::spec::{Group, GroupProfile};
-use lab::{Ends, KernelCc, Measured, RunFailure, RunSpec};
-use net::{Clock, KernelTotals, MonotonicClock, Raised, Share, kernel_totals};
+use lab::run::{PlainFlow, PlainOutcome, PlainTcp};
+use lab::{KernelCc, RunFailure};
+use net::{KernelTotals, Raised, Share, kernel_totals};
 use nix::sys::socket::sockopt::{ReceiveTimeout, SendTimeout};
 use nix::sys::socket::{connect, setsockopt};
 use nix::sys::time::{TimeVal, TimeValLike};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
-use std::time::Duration;
-
-/// Checks whether the flows of a run can be made.
-///
-/// # Errors
-/// Names what cannot, and the remedy.
-pub fn can_be_made(world: &World, run: &RunSpec) -> Result<(), String> {
-    plain_flows(run, Order::Given).map_err(|refusal| refusal.0)?;
-    run.point.company.groups.iter().try_for_each(|group| kernel_arm::is_there(world, cc_of(group, &run.ends)))
-}
-
-/// Whose congestion control the flows of a group have.
-fn cc_of(group: &Group, ends: &Ends) -> KernelCc {
-    match (&group.profile, ends) {
-        (GroupProfile::Kernel(cc), _) | (_, Ends::Kernel(cc)) => *cc,
-        _ => unreachable!("other flows are refused before"),
-    }
-}
-
-/// The time of a run.
-#[derive(Clone, Copy)]
-struct Course<'r> {
-    began: Instant,
-    until: base::Duration,
-    /// Whether the run was given up.
-    stop: &'r AtomicBool,
-}
-
-impl Course<'_> {
-    /// Returns the time since the start of the run.
-    fn now(&self) -> base::Duration {
-        MonotonicClock::default().now().since(self.began)
-    }
-
-    fn is_over(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.now() >= self.until
-    }
-
-    /// Waits for a time of the run, or for its end.
-    fn wait_for(&self, time: base::Duration) {
-        while !self.is_over() {
-            let left = time.saturating_sub(self.now());
-            if left.is_zero() {
-                return;
-            }
-            std::thread::sleep(Duration::from_nanos(left.as_nanos()).min(Duration::from_millis(GLANCE_MS as u64)));
-        }
-    }
-}
+use std::thread::Scope;
 
 /// What a client knows at the end.
 struct Sent {
@@ -85,45 +34,73 @@ struct Came {
     is_closed: bool,
 }
 
-/// Makes a run until the end of its window.
-pub fn run(world: &World, run: &RunSpec, order: Order, watch: &mut Watch<'_>) -> Result<Measured, RunFailure> {
-    let flows = plain_flows(run, order)?;
-    let groups = &run.point.company.groups;
-    let open = |(number, flow): (usize, &PlainFlow)| {
-        Pair::open(world, cc_of(&groups[flow.group], &run.ends), kernel_arm::PORT + number as u16)
-    };
-    let pairs: Vec<Pair> = flows.iter().enumerate().map(open).collect::<io::Result<_>>().map_err(failed)?;
-    let stop = AtomicBool::new(false);
-    let began = MonotonicClock::default().now();
-    let course = Course { began, until: run.point.company.window.until, stop: &stop };
-    let (all_sent, all_came) = std::thread::scope(|scope| {
-        let (sent, came): (Vec<_>, Vec<_>) = pairs
-            .iter()
-            .zip(&flows)
-            .map(|(pair, flow)| {
-                let ((client_ended, sent), (server_ended, came)) = (mpsc::channel(), mpsc::channel());
-                scope.spawn(move || server_ended.send(receive(&pair.listener, course)));
-                scope.spawn(move || client_ended.send(send(pair, flow, course)));
-                (sent, came)
-            })
-            .unzip();
-        let outcome = (|| Ok((collect(watch, &sent)?, collect(watch, &came)?)))();
-        // Threads that still wait have nothing left to wait for.
-        stop.store(true, Ordering::Relaxed);
-        pairs.iter().for_each(Pair::end);
-        outcome
-    })?;
-    let is_of_arm = |flow: &PlainFlow| groups[flow.group].profile == GroupProfile::Arm;
-    let of_arm = flows.iter().zip(&all_sent).filter(|(flow, _)| is_of_arm(flow));
-    let totals = of_arm.fold(KernelTotals { bytes_sent: 0, bytes_retransmitted: 0 }, |sum, (_, sent)| KernelTotals {
-        bytes_sent: sum.bytes_sent + sent.totals.bytes_sent,
-        bytes_retransmitted: sum.bytes_retransmitted + sent.totals.bytes_retransmitted,
-    });
-    let found = plain_results(run, &flows, all_sent.into_iter().zip(all_came).map(outcome).collect())?;
-    // The counters of a namespace are those of all flows together.
-    let alone = flows.iter().all(is_of_arm);
-    let counters = |namespace| Snmp::read(namespace).filter(|_| alone);
-    Ok(kernel_arm::with_counters(found, totals, counters(&world.a).as_ref(), counters(&world.b).as_ref()))
+/// Those flows of a run that are the kernel's, each with its place among all.
+pub struct KernelFlows<'f> {
+    flows: Vec<(usize, &'f PlainFlow, Pair)>,
+}
+
+/// Where the results of their threads arrive.
+pub struct Ends {
+    places: Vec<usize>,
+    sent: Vec<Receiver<io::Result<Sent>>>,
+    came: Vec<Receiver<io::Result<Came>>>,
+}
+
+/// What came of a flow, and what the kernel counted of its sender.
+pub type Found = (usize, PlainOutcome, KernelTotals);
+
+impl<'f> KernelFlows<'f> {
+    /// Creates their sockets.
+    ///
+    /// # Errors
+    /// If the system rejects one of them.
+    pub fn open(world: &World, flows: &'f [PlainFlow]) -> Result<Self, RunFailure> {
+        let open = |(number, flow): (usize, &'f PlainFlow)| {
+            let cc = cc_of(flow)?;
+            Some(Pair::open(world, cc, kernel_arm::PORT + number as u16).map(|pair| (number, flow, pair)))
+        };
+        let flows = flows.iter().enumerate().filter_map(open).collect::<io::Result<_>>();
+        Ok(Self { flows: flows.map_err(failed)? })
+    }
+
+    /// Starts their threads.
+    pub fn spawn<'s>(&'s self, scope: &'s Scope<'s, '_>, course: Course<'s>) -> Ends {
+        let mut ends = Ends { places: Vec::new(), sent: Vec::new(), came: Vec::new() };
+        for (place, flow, pair) in &self.flows {
+            let ((client_ended, sent), (server_ended, came)) = (mpsc::channel(), mpsc::channel());
+            scope.spawn(move || server_ended.send(receive(&pair.listener, course)));
+            scope.spawn(move || client_ended.send(send(pair, flow, course)));
+            ends.places.push(*place);
+            ends.sent.push(sent);
+            ends.came.push(came);
+        }
+        ends
+    }
+
+    /// Ends whatever their threads wait for.
+    pub fn end(&self) {
+        self.flows.iter().for_each(|(_, _, pair)| pair.end());
+    }
+}
+
+impl Ends {
+    /// Waits for the results.
+    ///
+    /// # Errors
+    /// If the run may not continue, or a socket failed.
+    pub fn collect(&self, watch: &mut Watch<'_>) -> Result<Vec<Found>, RunFailure> {
+        let (sent, came) = (collect(watch, &self.sent)?, collect(watch, &self.came)?);
+        let each = self.places.iter().zip(sent).zip(came);
+        Ok(each.map(|((place, sent), came)| (*place, outcome(&sent, came), sent.totals)).collect())
+    }
+}
+
+/// The congestion control of a flow, if it is the kernel's.
+pub fn cc_of(flow: &PlainFlow) -> Option<KernelCc> {
+    match flow.tcp {
+        PlainTcp::Kernel(cc) => Some(cc),
+        PlainTcp::Profile(_) => None,
+    }
 }
 
 fn failed(error: io::Error) -> RunFailure {
@@ -134,7 +111,7 @@ fn collect<T>(watch: &mut Watch<'_>, from: &[Receiver<io::Result<T>>]) -> Result
     from.iter().map(|one| watch.receive(one)?.map_err(failed)).collect()
 }
 
-fn outcome((sent, came): (Sent, Came)) -> PlainOutcome {
+fn outcome(sent: &Sent, came: Came) -> PlainOutcome {
     PlainOutcome {
         started: sent.started,
         last_read: came.last_read,
@@ -142,6 +119,7 @@ fn outcome((sent, came): (Sent, Came)) -> PlainOutcome {
         read: came.read,
         bins: came.bins,
         is_closed: sent.is_closed && came.is_closed,
+        ends: None,
     }
 }
 
@@ -208,8 +186,7 @@ fn is_early(error: &io::Error) -> bool {
 
 fn receive(listener: &TcpListener, course: Course<'_>) -> io::Result<Came> {
     let _raised = Raised::new(Share::Stack);
-    let seconds = (course.until.as_nanos() / 1_000_000_000) as usize;
-    let mut came = Came { bins: vec![0; seconds], ..Came::default() };
+    let mut came = Came { bins: course.bins(), ..Came::default() };
     let (mut chunk, mut expected) = (vec![0; CHUNK], vec![0; CHUNK]);
     let Some((mut server, _)) = until_over(course, || listener.accept())? else { return Ok(came) };
     while let Some(len) = until_over(course, || server.read(&mut chunk))? {
@@ -223,9 +200,7 @@ fn receive(listener: &TcpListener, course: Course<'_>) -> io::Result<Came> {
             return Err(io::Error::other(format!("wrong bytes behind the first {}", came.read)));
         }
         (came.last_read, came.read) = (Some(now), came.read + len as u64);
-        if let Some(bin) = came.bins.get_mut((now.as_nanos() / 1_000_000_000) as usize) {
-            *bin += len as u64;
-        }
+        count(&mut came.bins, now, len as u64);
     }
     Ok(came)
 }

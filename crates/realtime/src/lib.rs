@@ -5,12 +5,16 @@
 mod apps;
 mod backend;
 mod command_arm;
+mod course;
 pub mod fidelity;
+mod flow_apps;
+mod flows;
 mod interrupt;
 mod kernel_arm;
 mod kernel_flows;
 mod leftovers;
 mod profile_arm;
+mod profile_flows;
 mod runtime_dir;
 pub mod second;
 mod snmp;

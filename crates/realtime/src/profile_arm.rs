@@ -21,9 +21,11 @@ use std::sync::mpsc;
 use tcp::ValidConfig;
 use trace::Observer;
 
-const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 78, 1, 2));
-const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 78, 2, 2));
-const PORT: u16 = 9;
+/// Addresses of our stacks.
+pub const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 78, 1, 2));
+pub const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 78, 2, 2));
+/// Of the first flow's server.
+pub const PORT: u16 = 9;
 
 /// Our device in each namespace.
 const DEVICE: &str = "lh0";
@@ -93,7 +95,7 @@ fn measured(sent: &Source, came: &Sink) -> Result<Measured, RunFailure> {
 }
 
 /// Our device with its route, in a namespace.
-fn device(namespace: &Namespace, address: IpAddr, gateway: IpAddr) -> Result<Tun, Box<dyn std::error::Error>> {
+pub fn device(namespace: &Namespace, address: IpAddr, gateway: IpAddr) -> Result<Tun, Box<dyn std::error::Error>> {
     let config = TunConfig { name: DEVICE.to_owned(), address: network(address), mtu: MTU, offload: Offload::On };
     let device = namespace.run(|| Tun::create(&config))??;
     namespace.route_all_via(gateway)?;
@@ -101,11 +103,12 @@ fn device(namespace: &Namespace, address: IpAddr, gateway: IpAddr) -> Result<Tun
 }
 
 /// One of the two stacks.
-struct Side<'s> {
-    device: Tun,
-    address: IpAddr,
-    rng: Rng,
-    stop: &'s AtomicBool,
+pub struct Side<'s> {
+    pub device: Tun,
+    pub address: IpAddr,
+    pub rng: Rng,
+    /// Whether the run was given up.
+    pub stop: &'s AtomicBool,
 }
 
 type SideDriver<'s> = Driver<Tun, StoppableClock<'s>>;
@@ -123,7 +126,7 @@ impl<'s> Side<'s> {
     }
 
     /// Runs an application to its end; calls `started` when it listens, or its SYN is about to leave.
-    fn serve<A: App>(self, mut app: A, trace: Option<&Traced>, started: impl FnOnce()) -> Result<A, String> {
+    pub fn serve<A: App>(self, mut app: A, trace: Option<&Traced>, started: impl FnOnce()) -> Result<A, String> {
         match trace {
             None => self.observed(&mut app, &mut trace::Off, started)?,
             Some(traced) => self.observed(&mut app, &mut traced.observer(), started)?,

@@ -85,15 +85,48 @@ fn flows_of_the_kernel_share_a_path() {
 }
 
 #[test]
+fn flows_of_profiles_share_a_path_with_each_other_and_with_the_kernel() {
+    let set = ["--set", "path.rate=20Mbit", "--set", "flow.window=1s..4s", "--set", "flow.orders=both"];
+    let company =
+        "flow.company=arm start=0s..0.2s + linux start=0.5s + kernel:cubic bytes=100kB + arm bytes=50kB stop=3s";
+    let more = ["--arms", "longhaul,kernel:cubic", "--iterations", "1", "--set", company];
+    let rows = rows(&Experiment::small(), &[&more[..], &set].concat());
+    assert_eq!(rows.len(), 2);
+    for row in &rows {
+        let number = |name: &str| row[name].as_f64().unwrap();
+        assert!(number("share_pct") > 5.0 && number("share_pct") < 99.0, "{row}");
+        // A full path, although a busy machine may be late.
+        assert!(number("utilisation") > 0.7 && number("utilisation") < 1.02, "{row}");
+        assert!(number("early_share_pct") > 5.0 && number("dropped") > 0.0, "{row}");
+    }
+    // Counters of our own flows are known, those of the namespace only if all its flows are the arm's.
+    let names = ["wait_p95_ms", "dropped_of_arm", "rtos", "retransmitted_pct", "reo_wnd_mult"];
+    assert_eq!(known(&rows[0], &names), ["rtos", "retransmitted_pct", "reo_wnd_mult"]);
+    assert_eq!(known(&rows[1], &names), ["retransmitted_pct"]);
+}
+
+#[test]
+fn two_equal_profiles_have_a_half_each_over_both_orders_of_arrival() {
+    let set = ["--set", "path.rate=10Mbit", "--set", "flow.window=0s..4s", "--set", "flow.orders=both"];
+    let more = ["--arms", "linux", "--iterations", "1", "--set", "flow.company=arm + linux start=1s"];
+    let row = &rows(&Experiment::small(), &[&more[..], &set].concat())[0];
+    // The first has a second alone, and each is the first once.
+    let share = row["share_pct"].as_f64().unwrap();
+    assert!((40.0..60.0).contains(&share), "{row}");
+}
+
+#[test]
 fn flows_that_nothing_answers_end_with_the_run() {
     let experiment = Experiment::small();
     let set = ["--set", "flow.company=arm + kernel:reno", "--set", "flow.window=1s..2s", "--set", "path.loss=100%"];
-    let more = ["ab", experiment.path(), "--backend", "netns", "--arms", "kernel:cubic", "--iterations", "1"];
-    let began = Instant::now();
-    let ended = longhaul(&[&more[..], &set].concat());
-    assert!(ended.stderr.contains("no flow of the arm got through"), "{}", ended.stderr);
-    // Other programs may have their turns before.
-    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+    for arm in ["kernel:cubic", "longhaul"] {
+        let more = ["ab", experiment.path(), "--backend", "netns", "--arms", arm, "--iterations", "1"];
+        let began = Instant::now();
+        let ended = longhaul(&[&more[..], &set].concat());
+        assert!(ended.stderr.contains("no flow of the arm got through"), "{}", ended.stderr);
+        // Other programs may have their turns before.
+        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+    }
 }
 
 #[test]
@@ -201,10 +234,16 @@ fn what_a_real_path_cannot_do_is_refused() {
     };
     let by_position = refused(&["--arms", "longhaul", "--set", "path.drop=last 3"]);
     assert!(by_position.stderr.contains("use the simulator"), "{}", by_position.stderr);
-    let beside = refused(&["--arms", "kernel:cubic", "--set", "flow.company=arm + linux"]);
-    assert!(beside.stderr.contains("name the kernel's TCP, as in `kernel:cubic`"), "{}", beside.stderr);
-    let ours = refused(&["--arms", "longhaul", "--set", "flow.company=arm + kernel:cubic"]);
-    assert!(ours.stderr.contains("use arms such as `kernel:cubic`"), "{}", ours.stderr);
+    let pair = refused(&["--arms", "pair", "--set", "flow.company=arm + kernel:cubic"]);
+    assert!(pair.stderr.contains("use arms that are profiles or `kernel:cubic`"), "{}", pair.stderr);
+    let started = refused(&["--arms", "longhaul", "--set", "flow.startup=measured"]);
+    assert!(
+        started.stderr.contains("flow.startup=measured: ") && started.stderr.contains("take it out"),
+        "{}",
+        started.stderr
+    );
+    let waits = refused(&["--arms", "longhaul", "--set", "flow.company=arm x2", "--metric", "wait_p95_ms"]);
+    assert!(waits.stderr.contains("--metric") && waits.stderr.contains("goodput"), "{}", waits.stderr);
     let timed = refused(&["--arms", "pair", "--set", "flow.seconds=1"]);
     assert!(timed.stderr.contains("flow.bytes"), "{}", timed.stderr);
 }

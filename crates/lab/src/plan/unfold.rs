@@ -52,9 +52,9 @@ pub struct RunSpec {
 }
 
 impl RunSpec {
-    /// Returns the same run without disturbance, over the path that `twin` describes.
-    pub(crate) fn of_twin(&self, twin: &Arc<Point>) -> Self {
-        Self { point: Arc::clone(twin), twin: None, ..self.clone() }
+    /// Returns the same run without disturbance, if it is compared with that.
+    pub fn of_twin(&self) -> Option<Self> {
+        Some(Self { point: Arc::clone(self.twin.as_ref()?), twin: None, ..self.clone() })
     }
 }
 

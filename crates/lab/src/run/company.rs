@@ -9,6 +9,7 @@ use crate::run::measured::Measured;
 use crate::run::shares::{Beside, shares};
 use crate::run::startup;
 use crate::spec::{Figure, Group, Orders, Point, Window};
+use base::Duration;
 use sim::{DatagramOutcome, Direction, Outcome};
 use trace::Observer;
 
@@ -225,17 +226,19 @@ fn measured(spec: &RunSpec, flows: &Flows, outcome: &Outcome) -> Result<Measured
     note_datagrams(&datagrams(spec, flows, outcome), &mut company.applications);
     let window = spec.point.company.window;
     let elapsed = window.until.saturating_sub(window.from);
-    let mut sum: Option<Measured> = None;
-    for one in beside.iter().filter(|one| one.group.is_arm()) {
-        // A flow that did not get through has counted nothing.
-        let Some((sender, receiver)) = one.flow.sender.info.zip(one.flow.receiver.info) else { continue };
-        let one = Measured::of_profile(0, elapsed, &sender, &receiver);
-        sum = Some(sum.map_or(one, |sum| sum.plus(&one)));
-    }
     let nothing = || RunFailure("no flow of the arm got through".to_owned());
-    let sum = Measured { bytes, packets: outcome.packets(), company: Some(company), ..sum.ok_or_else(nothing)? };
+    let sum = sum_of_arm(&beside, elapsed).ok_or_else(nothing)?;
+    let sum = Measured { bytes, packets: outcome.packets(), company: Some(company), ..sum };
     let sum = sum.with_path(&spec.point, spec.seed, &outcome.forward);
     Ok(with_own_time(sum, &spec.point, spec.seed, &beside))
+}
+
+/// The counters of the arm's flows together; `None` if none is known. A flow that did not get through has counted nothing.
+pub(crate) fn sum_of_arm(beside: &[Beside<'_>], elapsed: Duration) -> Option<Measured> {
+    let of_arm = beside.iter().filter(|one| one.group.is_arm());
+    let known = of_arm.filter_map(|one| one.flow.sender.info.zip(one.flow.receiver.info));
+    let each = known.map(|(sender, receiver)| Measured::of_profile(0, elapsed, &sender, &receiver));
+    each.reduce(|sum, one| sum.plus(&one))
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub use log::{LogError, RunLog};
 pub use measured::{Measured, Punctuality};
 pub use mock::MockBackend;
 pub use network::{forward, paths};
-pub use plain::{PlainFlow, PlainOutcome, plain_flows, plain_results};
+pub use plain::{PlainFlow, PlainOutcome, PlainTcp, plain_flows, plain_results};
 pub use shares::CompanyResult;
 pub use simulated::{SimBackend, scenario, simulate};
 pub use stale_sacks::StaleSackBackend;

@@ -1,25 +1,37 @@
-//! Runs of several flows over plain sockets: which flows a backend in real time makes, and the results of what they read.
+//! Runs of several flows in real time: which flows such a backend makes, and the results of what they read.
 
 use crate::plan::RunSpec;
 use crate::run::applications::Transfers;
 use crate::run::backend::RunFailure;
+use crate::run::company::sum_of_arm;
 use crate::run::flows::{Order, start, work_of};
 use crate::run::lone::with_own_time;
 use crate::run::measured::Measured;
 use crate::run::shares::{Beside, CompanyResult, shares};
-use crate::spec::{Ends, Figure, Group, GroupProfile, Work};
+use crate::spec::{Ends, Figure, Group, GroupProfile, KernelCc, Work};
 use base::{Duration, Instant, Rng};
 use sim::{Delays, Direction, EndOutcome, FlowOutcome, Outcome, Piece};
-use tcp::CloseReason;
+use tcp::{CloseReason, TcpInfo, ValidConfig};
 
-/// Most flows of a run in real time: each has two threads.
+/// Most flows of a run in real time: each of the kernel's has two threads.
 const MOST_FLOWS: u64 = 100;
 
+/// Whose TCP a flow has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlainTcp {
+    /// The kernel's.
+    Kernel(KernelCc),
+    /// Ours, at both ends.
+    Profile(ValidConfig),
+}
+
 /// A flow that sends as much as it can, or so many bytes, from the first namespace to the second. Times count from the start of the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlainFlow {
     /// Index of its group.
     pub group: usize,
+    /// Whose it is.
+    pub tcp: PlainTcp,
     /// When its first SYN is due.
     pub start: Duration,
     /// When its application stops and closes; `None` for the end of the window.
@@ -43,20 +55,16 @@ pub struct PlainOutcome {
     pub bins: Vec<u64>,
     /// Whether both ends closed before the end of the window.
     pub is_closed: bool,
+    /// The final statistics of sender and receiver, if both are ours and got through.
+    pub ends: Option<[TcpInfo; 2]>,
 }
 
 /// Returns the flows of a run, group by group, with the starts that the simulator would draw from the same seed.
 ///
 /// # Errors
-/// Names what plain sockets cannot do, and the remedy.
+/// Names what real time cannot do, and the remedy.
 pub fn plain_flows(spec: &RunSpec, order: Order) -> Result<Vec<PlainFlow>, RunFailure> {
     let company = &spec.point.company;
-    if !matches!(*spec.ends, Ends::Kernel(_)) {
-        return Err(refused(
-            "in real time several flows are the kernel's",
-            "use arms such as `kernel:cubic`, or leave out `--backend netns`",
-        ));
-    }
     if company.harm == Figure::Measured {
         return Err(refused("harm is measured in the simulator only", "take out `flow.harm`"));
     }
@@ -68,8 +76,8 @@ pub fn plain_flows(spec: &RunSpec, order: Order) -> Result<Vec<PlainFlow>, RunFa
     let mut rng = Rng::new(spec.seed).fork("flows/starts");
     let mut flows = Vec::new();
     for (number, group) in company.groups.iter().enumerate() {
-        let bytes = bytes_of(group)?;
-        let one = |start| PlainFlow { group: number, start, stop: group.stop, bytes };
+        let (bytes, tcp) = (bytes_of(group)?, tcp_of(group, &spec.ends)?);
+        let one = |start| PlainFlow { group: number, tcp: tcp.clone(), start, stop: group.stop, bytes };
         flows.extend((0..group.count).map(|_| one(start(group, &mut rng))));
     }
     if order == Order::Reversed {
@@ -83,7 +91,23 @@ fn refused(problem: &str, remedy: &str) -> RunFailure {
     RunFailure(format!("flow.company: {problem}; {remedy}"))
 }
 
-/// What each flow of a group sends, if plain sockets can do what the group asks for.
+/// Whose TCP the flows of a group have.
+fn tcp_of(group: &Group, ends: &Ends) -> Result<PlainTcp, RunFailure> {
+    match (&group.profile, ends) {
+        (GroupProfile::Kernel(cc), _) => Ok(PlainTcp::Kernel(*cc)),
+        (GroupProfile::Named(name), _) => {
+            let profile = profiles::get(name).map_err(|unknown| RunFailure(unknown.to_string()))?;
+            Ok(PlainTcp::Profile(profile.config().clone()))
+        }
+        (_, Ends::Kernel(cc)) => Ok(PlainTcp::Kernel(*cc)),
+        (_, Ends::Profile(arm)) => Ok(PlainTcp::Profile(arm.clone())),
+        (_, Ends::Command(_)) => {
+            Err(refused("a pair of commands is one flow", "use arms that are profiles or `kernel:cubic`"))
+        }
+    }
+}
+
+/// What each flow of a group sends, if real time can do what the group asks for.
 fn bytes_of(group: &Group) -> Result<Option<u64>, RunFailure> {
     let only = |what: &str, remedy: &str| {
         Err(refused(
@@ -92,11 +116,8 @@ fn bytes_of(group: &Group) -> Result<Option<u64>, RunFailure> {
         ))
     };
     match group.profile {
-        GroupProfile::Named(_) => {
-            return only("profiles are beside other flows", "name the kernel's TCP, as in `kernel:cubic`");
-        }
         GroupProfile::Datagrams | GroupProfile::Ping => return only("datagrams exist", "take them out"),
-        GroupProfile::Arm | GroupProfile::Kernel(_) => {}
+        GroupProfile::Arm | GroupProfile::Named(_) | GroupProfile::Kernel(_) => {}
     }
     if !group.own_rtt.is_zero() {
         return only("flows have a round trip of their own", "take out `rtt`");
@@ -114,8 +135,8 @@ fn bytes_of(group: &Group) -> Result<Option<u64>, RunFailure> {
     }
 }
 
-/// Computes the results of a run from what came of its flows. Where packets waited, and whose were dropped, stays unknown, as do the
-/// senders' counters.
+/// Computes the results of a run from what came of its flows. Where packets waited, and whose were dropped, stays unknown; the counters
+/// of the arm's flows are summed if they are ours.
 ///
 /// # Errors
 /// When no flow of the arm got through.
@@ -148,7 +169,8 @@ pub fn plain_results(spec: &RunSpec, flows: &[PlainFlow], came: Vec<PlainOutcome
     let CompanyResult { wait_p50_us, wait_p95_us, wait_p99_us, dropped_of_arm, .. } = &mut company;
     (*wait_p50_us, *wait_p95_us, *wait_p99_us, *dropped_of_arm) = unknown;
     let elapsed = window.until.saturating_sub(window.from);
-    let found = Measured { company: Some(company), ..Measured::of_transfer(bytes, elapsed) };
+    let known = sum_of_arm(&beside, elapsed).unwrap_or_default();
+    let found = Measured { company: Some(company), bytes, elapsed_ns: elapsed.as_nanos(), ..known };
     Ok(with_own_time(found, point, spec.seed, &beside))
 }
 
@@ -157,7 +179,7 @@ fn outcome(came: PlainOutcome, flow: &PlainFlow) -> FlowOutcome {
     let at = |time: Duration| Instant::ZERO + time;
     let (started, last_read) = (at(came.started), came.last_read.map(at));
     let done = |bytes| last_read.filter(|_| came.read == bytes);
-    let end = || EndOutcome { closed: came.is_closed.then_some(CloseReason::Normal), info: None, conn: None };
+    let end = |info| EndOutcome { closed: came.is_closed.then_some(CloseReason::Normal), info, conn: None };
     FlowOutcome {
         started,
         last_read,
@@ -168,8 +190,8 @@ fn outcome(came: PlainOutcome, flow: &PlainFlow) -> FlowOutcome {
         dropped: 0,
         queue: Vec::new(),
         waits: Delays::default(),
-        sender: end(),
-        receiver: end(),
+        sender: end(came.ends.map(|[sender, _]| sender)),
+        receiver: end(came.ends.map(|[_, receiver]| receiver)),
     }
 }
 
@@ -177,7 +199,8 @@ fn outcome(came: PlainOutcome, flow: &PlainFlow) -> FlowOutcome {
 mod tests {
     use super::*;
     use crate::plan::Plan;
-    use crate::run::flows::flows;
+    use crate::run::flows::flows as simulated_flows;
+    use crate::spec::company::GROUP_KEYS;
     use crate::spec::{self, Overrides};
     use test_case::test_case;
 
@@ -196,7 +219,7 @@ mod tests {
         let (kernel, ours) = (run("kernel:cubic", &set), run("linux", &set));
         for order in [Order::Given, Order::Reversed] {
             let plain = plain_flows(&kernel, order).unwrap();
-            let simulated = flows(&ours, order).unwrap().scenario.flows;
+            let simulated = simulated_flows(&ours, order).unwrap().scenario.flows;
             let starts: Vec<Duration> = plain.iter().map(|flow| flow.start).collect();
             assert_eq!(starts, simulated.iter().map(|flow| flow.start).collect::<Vec<_>>());
             assert_eq!((plain[2].bytes, plain[2].stop), (Some(1_000_000), Some(Duration::from_secs(3))));
@@ -204,8 +227,6 @@ mod tests {
         }
     }
 
-    #[test_case("linux", "arm + kernel:cubic", "several flows are the kernel's"; "a profile beside the kernel")]
-    #[test_case("kernel:cubic", "arm + linux", "`linux x1`: profiles are"; "the kernel beside a profile")]
     #[test_case("kernel:cubic", "arm + ping every=1s", "datagrams exist"; "pings")]
     #[test_case("kernel:cubic", "arm + datagrams pace=1Mbit", "datagrams exist"; "datagrams")]
     #[test_case("kernel:cubic", "arm + kernel:reno rtt=20ms", "take out `rtt`"; "a round trip of its own")]
@@ -214,10 +235,73 @@ mod tests {
     #[test_case("kernel:cubic", "arm arrivals=1/s sizes=1kB", "such applications exist"; "arrivals")]
     #[test_case("kernel:cubic", "arm bytes=1kB every=1s", "such applications exist"; "repetitions")]
     #[test_case("kernel:cubic", "arm x101", "use 100 at most"; "too many")]
-    fn what_sockets_cannot_do_is_refused(arm: &str, company: &str, message: &str) {
+    fn what_real_time_cannot_do_is_refused(arm: &str, company: &str, message: &str) {
         let RunFailure(refusal) =
             plain_flows(&run(arm, &[&format!("flow.company={company}")]), Order::Given).unwrap_err();
         assert!(refusal.starts_with("flow.company: ") && refusal.contains(message), "{refusal}");
+    }
+
+    #[test_case("linux", "arm + longhaul + kernel:reno", &["linux", "longhaul", "kernel"])]
+    #[test_case("kernel:cubic", "arm + linux", &["kernel", "linux"])]
+    fn a_flow_is_the_kernel_s_or_a_profile_s(arm: &str, company: &str, expected: &[&str]) {
+        let flows = plain_flows(&run(arm, &[&format!("flow.company={company}")]), Order::Given).unwrap();
+        let is = |name: &str, tcp: &PlainTcp| match tcp {
+            PlainTcp::Kernel(_) => name == "kernel",
+            PlainTcp::Profile(config) => profiles::get(name).is_ok_and(|profile| profile.config() == config),
+        };
+        assert_eq!(flows.len(), expected.len());
+        assert!(flows.iter().zip(expected).all(|(flow, name)| is(name, &flow.tcp)), "{company}");
+    }
+
+    #[test]
+    fn counters_of_the_arm_s_flows_are_summed_if_they_are_ours() {
+        let run = run("linux", &["flow.company=arm x2 + longhaul"]);
+        let flows = plain_flows(&run, Order::Given).unwrap();
+        let simulated = sim::run(&simulated_flows(&run, Order::Given).unwrap().scenario, &mut trace::Off).unwrap();
+        let any = simulated.flows[0].sender.info.unwrap();
+        let came = |bytes: u64| {
+            let mut info = any;
+            (info.counters.bytes_sent, info.counters.bytes_retransmitted) = (bytes, 7);
+            PlainOutcome { read: bytes, bins: vec![0, 0, bytes, 0], ends: Some([info; 2]), ..PlainOutcome::default() }
+        };
+        let found = plain_results(&run, &flows, vec![came(300), came(100), came(400)]).unwrap();
+        assert_eq!((found.bytes, found.bytes_sent, found.bytes_retransmitted), (400, Some(400), Some(14)));
+        assert_eq!(found.company.unwrap().share_ppm, 500_000);
+    }
+
+    #[test]
+    fn each_key_of_a_group_is_honoured_or_refused_by_its_name() {
+        // `profile` and `count` are what a group begins with.
+        let groups: [(&str, &str); 15] = [
+            ("profile", "linux"),
+            ("count", "arm x2"),
+            ("start", "arm start=1s"),
+            ("stop", "arm stop=3s"),
+            ("rtt", "arm rtt=20ms"),
+            ("direction", "arm + arm direction=back"),
+            ("bytes", "arm bytes=1MB"),
+            ("pace", "arm pace=1Mbit"),
+            ("arrivals", "arm arrivals=1/s sizes=1kB"),
+            ("sizes", "arm app=request sizes=1kB"),
+            ("app", "arm app=onoff on=1s off=1s"),
+            ("think", "arm app=request sizes=1kB think=1s"),
+            ("on", "arm app=onoff on=1s off=1s"),
+            ("off", "arm app=onoff on=1s off=1s"),
+            ("every", "arm bytes=1kB every=1s"),
+        ];
+        let known: Vec<&str> = groups.iter().map(|(key, _)| *key).chain(["size"]).collect();
+        let (mut known, mut all) = (known, GROUP_KEYS.to_vec());
+        known.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(known, all, "`size` belongs to datagrams, which are refused");
+        let plain = |company: &str| plain_flows(&run("linux", &[&format!("flow.company={company}")]), Order::Given);
+        let without = plain("arm").unwrap();
+        for (key, company) in groups {
+            match plain(&if key == "profile" { format!("arm + {company}") } else { company.to_owned() }) {
+                Ok(flows) => assert_ne!(flows, without, "`{key}` changes nothing"),
+                Err(refusal) => assert!(refusal.0.contains("in the simulator only; "), "{key}: {}", refusal.0),
+            }
+        }
     }
 
     #[test]
@@ -252,6 +336,7 @@ mod tests {
             read: 1_000_000,
             bins: vec![0, 500_000, 500_000],
             is_closed: true,
+            ends: None,
         };
         let found = plain_results(&run, &flows, vec![arm, PlainOutcome::default()]).unwrap();
         assert_eq!((found.bytes, found.elapsed_ns), (1_000_000, 2_000_000_000));

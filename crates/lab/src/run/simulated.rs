@@ -32,8 +32,8 @@ pub fn simulate<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<Measure
     } else {
         company::simulate(spec, observer)?
     };
-    if let Some(twin) = &spec.twin {
-        found.twin_ns = Some(simulate(&spec.of_twin(twin), &mut trace::Off)?.elapsed_ns);
+    if let Some(twin) = spec.of_twin() {
+        found.twin_ns = Some(simulate(&twin, &mut trace::Off)?.elapsed_ns);
     }
     Ok(found)
 }

@@ -7,7 +7,7 @@ mod catalogue;
 mod cells;
 mod changes;
 mod choice;
-mod company;
+pub(crate) mod company;
 mod drops;
 mod expect;
 mod experiment;

@@ -15,6 +15,7 @@ pub use receiver::{Discard, Receiver};
 pub use sender::{Payload, Sender, SourceError};
 pub use session::{Hook, Stream, Transfer};
 
+use base::Instant;
 use tcp::{ConnectError, ListenError, StackEvent};
 use trace::Observer;
 
@@ -43,6 +44,12 @@ pub trait App {
     fn on_event<O: Observer>(&mut self, cx: &mut AppCx<'_, O>, event: StackEvent);
     /// Ends the program on request: connections are to be reset.
     fn on_stop<O: Observer>(&mut self, cx: &mut AppCx<'_, O>);
+    /// Returns when the application wants to be called next although nothing happens; `None` for not at all.
+    fn due(&self) -> Option<Instant> {
+        None
+    }
+    /// Handles the moment that [`Self::due`] named, which is later then; no data is moved here.
+    fn on_time<O: Observer>(&mut self, _cx: &mut AppCx<'_, O>) {}
     /// Returns whether no work is left.
     fn is_done(&self) -> bool;
 }

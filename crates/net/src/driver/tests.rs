@@ -1,6 +1,7 @@
 //! The loop between two drivers on one cable: super-segments, emulated loss, full and broken devices, a request to stop.
 
 mod allowance;
+mod times;
 
 use super::*;
 use crate::apps::{ALLOWANCE, Discard, Payload, Sender, Transfer};
