@@ -13,6 +13,7 @@ pub mod packets;
 pub mod page;
 pub mod qlog;
 pub mod recorder;
+pub mod sheet;
 pub mod summary;
 pub mod table;
 

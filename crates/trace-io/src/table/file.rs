@@ -2,10 +2,11 @@
 
 use super::constant::{Constant, Constants};
 use super::encoder::{Encoded, Encoder, word};
-use super::layout::{ColumnKind, Layout};
+use super::layout::Layout;
 use super::rows::{BATCH, Content, Key, Rows, Values};
 use super::{AT, CONN, EVENT, META, ROWS};
 use crate::Meta;
+use crate::sheet::{ColumnKind, io_error};
 use ::parquet::basic::{Compression, Encoding};
 use ::parquet::column::writer::ColumnWriter;
 use ::parquet::errors::ParquetError;
@@ -150,18 +151,8 @@ fn properties(layout: &Layout, meta: String) -> WriterProperties {
             ColumnKind::Wide | ColumnKind::Narrow => {
                 properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
             }
-            ColumnKind::Flag => properties,
+            ColumnKind::Flag | ColumnKind::Real => properties,
         };
     }
     properties.build()
-}
-
-fn io_error(error: ParquetError) -> io::Error {
-    match error {
-        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(error) => *error,
-            Err(inner) => io::Error::other(inner),
-        },
-        other => io::Error::other(other),
-    }
 }

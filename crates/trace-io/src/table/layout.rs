@@ -1,32 +1,9 @@
 //! Which column holds which field.
 
 use super::COMMON;
-use ::parquet::basic::{LogicalType, Repetition, Type as Physical};
-use ::parquet::schema::types::{Type, TypePtr};
-use std::sync::Arc;
+use crate::sheet::{Column, ColumnKind, schema};
+use ::parquet::schema::types::TypePtr;
 use trace::{Kind, VOCABULARY};
-
-/// What a column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColumnKind {
-    /// Unsigned, 64 bits: numbers and times.
-    Wide,
-    /// Unsigned, 32 bits: sequence numbers and connections.
-    Narrow,
-    /// Yes or no.
-    Flag,
-    /// Text.
-    Word,
-}
-
-/// A column.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
-    /// Its name.
-    pub name: String,
-    /// What it holds.
-    pub kind: ColumnKind,
-}
 
 /// The columns, and where each field of each event goes.
 #[derive(Clone, Debug)]
@@ -44,7 +21,12 @@ impl Layout {
     /// If two events use one field name for different kinds: a test ensures that none do.
     pub fn new() -> Self {
         let kinds = [ColumnKind::Wide, ColumnKind::Wide, ColumnKind::Narrow, ColumnKind::Word];
-        let common = COMMON.iter().zip(kinds).map(|(name, kind)| Column { name: (*name).to_owned(), kind });
+        let common = COMMON.iter().zip(kinds).map(|(name, kind)| Column {
+            name: (*name).to_owned(),
+            kind,
+            optional: false,
+            unit: None,
+        });
         let mut layout = Self { columns: common.collect(), places: Vec::with_capacity(VOCABULARY.len()) };
         for event in VOCABULARY {
             let fields = event.fields.iter();
@@ -76,7 +58,7 @@ impl Layout {
             );
             return at;
         }
-        self.columns.push(Column { name, kind });
+        self.columns.push(Column { name, kind, optional: true, unit: None });
         self.columns.len() - 1
     }
 
@@ -87,23 +69,7 @@ impl Layout {
 
     /// The schema of the file.
     pub fn schema(&self) -> TypePtr {
-        let fields = self.columns.iter().enumerate().map(|(index, column)| {
-            let integer = |bit_width| Some(LogicalType::integer(bit_width, false));
-            let (physical, logical) = match column.kind {
-                ColumnKind::Wide => (Physical::INT64, integer(64)),
-                ColumnKind::Narrow => (Physical::INT32, integer(32)),
-                ColumnKind::Flag => (Physical::BOOLEAN, None),
-                ColumnKind::Word => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-            };
-            let repetition = if index < COMMON.len() { Repetition::REQUIRED } else { Repetition::OPTIONAL };
-            let built = Type::primitive_type_builder(&column.name, physical)
-                .with_repetition(repetition)
-                .with_logical_type(logical)
-                .build();
-            Arc::new(built.expect("these types fit together"))
-        });
-        let root = Type::group_type_builder("trace").with_fields(fields.collect()).build();
-        Arc::new(root.expect("a group of columns"))
+        schema("trace", &self.columns)
     }
 }
 

@@ -17,7 +17,8 @@ mod rows;
 mod tests;
 mod write;
 
-pub use layout::{Column, ColumnKind, Layout};
+pub use crate::sheet::{Column, ColumnKind};
+pub use layout::Layout;
 pub use read::read;
 pub use write::TableWriter;
 

@@ -1,21 +1,15 @@
 //! Reads the table back. A foreign or damaged file gives an error, never a panic.
 
-use super::layout::{Column, ColumnKind, Layout};
-use super::{AT, COMMON, CONN, EVENT, META, ROW};
+use super::layout::Layout;
+use super::{AT, CONN, EVENT, META, ROW};
+use crate::sheet::{Cell, Cursor, guarded, read_column};
 use crate::{Meta, Record, Trace, TraceError, VERSION};
-use ::parquet::basic::Type as Physical;
-use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use ::parquet::data_type::{ByteArray, DataType};
-use ::parquet::errors::ParquetError;
-use ::parquet::file::reader::{FileReader, RowGroupReader};
+use ::parquet::file::reader::FileReader;
 use ::parquet::file::serialized_reader::SerializedFileReader;
 use base::{Duration, Instant, SeqNum, SeqRange};
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::Path;
-use std::sync::Once;
 use trace::{ConnId, Event, FieldInfo, Kind, VOCABULARY, Value};
 
 /// Reads a table; `path` is for messages.
@@ -79,8 +73,8 @@ impl Table {
     ///
     /// # Errors
     /// What is wrong with the row.
-    fn record(&self, row: &[Option<Raw<'_>>]) -> Result<(u64, Record), String> {
-        let (Some(Raw::Number(number)), Some(Raw::Number(at)), Some(Raw::Number(conn)), Some(Raw::Word(name))) =
+    fn record(&self, row: &[Option<Cell<'_>>]) -> Result<(u64, Record), String> {
+        let (Some(Cell::Number(number)), Some(Cell::Number(at)), Some(Cell::Number(conn)), Some(Cell::Word(name))) =
             (row[ROW], row[AT], row[CONN], row[EVENT])
         else {
             return Err("it lacks a number, a time, a connection or a name".to_owned());
@@ -104,28 +98,6 @@ impl Table {
     }
 }
 
-thread_local! {
-    /// Whether the library is running in this thread.
-    static GUARDED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Catches the library's assertions about damaged files. Their message is not shown; all other panics behave as usual.
-fn guarded<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let former = take_hook();
-        set_hook(Box::new(move |panic| {
-            if !GUARDED.get() {
-                former(panic);
-            }
-        }));
-    });
-    GUARDED.set(true);
-    let result = catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err("it is damaged".to_owned()));
-    GUARDED.set(false);
-    result
-}
-
 /// The part that is read first: later versions may have other content beside it.
 #[derive(serde::Deserialize)]
 struct Version {
@@ -133,132 +105,18 @@ struct Version {
 }
 
 /// A field's value from its column, or two.
-fn value<'w>(field: &FieldInfo, first: Option<Raw<'w>>, second: Option<Raw<'w>>) -> Value<'w> {
+fn value<'w>(field: &FieldInfo, first: Option<Cell<'w>>, second: Option<Cell<'w>>) -> Value<'w> {
     let seq = |raw| SeqNum(u32::try_from(raw).unwrap_or_default());
     match (field.kind, first, second) {
-        (Kind::Number, Some(Raw::Number(number)), _) => Value::Number(number),
-        (Kind::Span, Some(Raw::Number(nanos)), _) => Value::Span(Duration::from_nanos(nanos)),
-        (Kind::Moment, Some(Raw::Number(nanos)), _) => Value::Moment(Instant::from_nanos(nanos)),
-        (Kind::Flag, Some(Raw::Flag(flag)), _) => Value::Flag(flag),
-        (Kind::Word, Some(Raw::Word(word)), _) => Value::Word(word),
-        (Kind::Seq, Some(Raw::Number(raw)), _) => Value::Seq(seq(raw)),
-        (Kind::Range, Some(Raw::Number(start)), Some(Raw::Number(end))) => {
+        (Kind::Number, Some(Cell::Number(number)), _) => Value::Number(number),
+        (Kind::Span, Some(Cell::Number(nanos)), _) => Value::Span(Duration::from_nanos(nanos)),
+        (Kind::Moment, Some(Cell::Number(nanos)), _) => Value::Moment(Instant::from_nanos(nanos)),
+        (Kind::Flag, Some(Cell::Flag(flag)), _) => Value::Flag(flag),
+        (Kind::Word, Some(Cell::Word(word)), _) => Value::Word(word),
+        (Kind::Seq, Some(Cell::Number(raw)), _) => Value::Seq(seq(raw)),
+        (Kind::Range, Some(Cell::Number(start)), Some(Cell::Number(end))) => {
             Value::Range(SeqRange::new(seq(start), seq(end)))
         }
         _ => Value::Absent,
     }
-}
-
-#[derive(Clone, Copy)]
-enum Raw<'w> {
-    Number(u64),
-    Flag(bool),
-    Word(&'w str),
-}
-
-/// Values of a column, without the rows that have none.
-enum Cells {
-    Wide(Vec<i64>),
-    Narrow(Vec<i32>),
-    Flags(Vec<bool>),
-    Words(Vec<ByteArray>),
-}
-
-impl Cells {
-    fn len(&self) -> usize {
-        match self {
-            Self::Wide(values) => values.len(),
-            Self::Narrow(values) => values.len(),
-            Self::Flags(values) => values.len(),
-            Self::Words(values) => values.len(),
-        }
-    }
-
-    fn get(&self, index: usize) -> Option<Raw<'_>> {
-        Some(match self {
-            Self::Wide(values) => Raw::Number(*values.get(index)? as u64),
-            Self::Narrow(values) => Raw::Number((*values.get(index)? as u32).into()),
-            Self::Flags(values) => Raw::Flag(*values.get(index)?),
-            // No name of ours is anything but ASCII.
-            Self::Words(values) => Raw::Word(values.get(index)?.as_utf8().unwrap_or("\u{fffd}")),
-        })
-    }
-}
-
-/// A column of one row group.
-struct Values {
-    cells: Cells,
-    /// Empty for a column in which every row has a value.
-    levels: Vec<i16>,
-}
-
-/// Goes through a column row by row.
-struct Cursor<'v> {
-    values: &'v Values,
-    row: usize,
-    next: usize,
-}
-
-impl<'v> Cursor<'v> {
-    const fn new(values: &'v Values) -> Self {
-        Self { values, row: 0, next: 0 }
-    }
-
-    fn next(&mut self) -> Option<Raw<'v>> {
-        let there = self.values.levels.get(self.row).is_none_or(|level| *level > 0);
-        self.row += 1;
-        if !there {
-            return None;
-        }
-        self.next += 1;
-        self.values.cells.get(self.next - 1)
-    }
-}
-
-fn read_column(group: &dyn RowGroupReader, column: &Column, rows: usize) -> Result<Values, String> {
-    let chunks = group.metadata().columns();
-    let found = chunks.iter().position(|chunk| chunk.column_path().parts() == [column.name.as_str()]);
-    let index = found.ok_or_else(|| "it is missing".to_owned())?;
-    if chunks[index].compressed_size() < 0 || chunks[index].data_page_offset() < 0 {
-        return Err("it lies before the file".to_owned());
-    }
-    let descr = chunks[index].column_descr_ptr();
-    let physical = match column.kind {
-        ColumnKind::Wide => Physical::INT64,
-        ColumnKind::Narrow => Physical::INT32,
-        ColumnKind::Flag => Physical::BOOLEAN,
-        ColumnKind::Word => Physical::BYTE_ARRAY,
-    };
-    let required = COMMON.contains(&column.name.as_str());
-    if descr.physical_type() != physical || descr.max_rep_level() != 0 || descr.max_def_level() != i16::from(!required)
-    {
-        return Err("it is of another type".to_owned());
-    }
-    let mut levels = Vec::new();
-    let reader = group.get_column_reader(index).map_err(|error| error.to_string())?;
-    let cells = read_cells(reader, rows, (!required).then_some(&mut levels)).map_err(|error| error.to_string())?;
-    let expected = if required { rows } else { levels.iter().filter(|level| **level > 0).count() };
-    if cells.len() != expected || (!required && levels.len() != rows) {
-        return Err("it ends too soon".to_owned());
-    }
-    Ok(Values { cells, levels })
-}
-
-fn read_cells(reader: ColumnReader, rows: usize, levels: Option<&mut Vec<i16>>) -> Result<Cells, ParquetError> {
-    fn all<T: DataType>(
-        mut reader: ColumnReaderImpl<T>,
-        rows: usize,
-        levels: Option<&mut Vec<i16>>,
-    ) -> Result<Vec<T::T>, ParquetError> {
-        let mut values = Vec::new();
-        reader.read_records(rows, levels, None, &mut values)?;
-        Ok(values)
-    }
-    Ok(match reader {
-        ColumnReader::Int64ColumnReader(reader) => Cells::Wide(all(reader, rows, levels)?),
-        ColumnReader::Int32ColumnReader(reader) => Cells::Narrow(all(reader, rows, levels)?),
-        ColumnReader::BoolColumnReader(reader) => Cells::Flags(all(reader, rows, levels)?),
-        ColumnReader::ByteArrayColumnReader(reader) => Cells::Words(all(reader, rows, levels)?),
-        _ => return Err(ParquetError::General("it is of another type".to_owned())),
-    })
 }
