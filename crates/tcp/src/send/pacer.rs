@@ -59,7 +59,12 @@ impl Pacer {
                 (self.credit, self.counted) = (i64::MAX, now);
                 None
             }
-            Some(Pacing::Departure(at)) => (at > now).then_some(at),
+            Some(Pacing::Departure(at)) => {
+                // One segment leaves, and the next one asks again.
+                (self.credit, self.counted) = (needed, now);
+                self.until = if at > now { at } else { Instant::ZERO };
+                (at > now).then_some(at)
+            }
             Some(Pacing::Rate { rate, quantum }) => {
                 let (bits_per_sec, depth) = (rate.bits_per_sec(), worth(quantum).max(needed));
                 // Also during a wait: each part of the wait counts at the rate of that time.

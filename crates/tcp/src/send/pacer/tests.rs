@@ -186,6 +186,18 @@ fn departures_are_the_controllers() {
     assert_eq!(blocked(at), None);
 }
 
+#[test]
+fn one_segment_leaves_at_each_departure_of_the_controllers() {
+    let (at, mut pacer) = (Instant::from_nanos(5), Pacer::default());
+    let mut next = at;
+    let blocked =
+        |pacer: &mut Pacer, next| pacer.blocked_until(at, SEGMENT, || Some(Pacing::Departure(next)), || 10 * SEGMENT);
+    assert_eq!((blocked(&mut pacer, next), pacer.allowed(), pacer.is_waiting(at)), (None, SEGMENT, false));
+    pacer.on_sent(SEGMENT);
+    next += Duration::from_micros(1);
+    assert_eq!((blocked(&mut pacer, next), pacer.is_waiting(at)), (Some(next), true));
+}
+
 proptest! {
     /// For any rates, quanta and pauses: between any two instants at most one quantum leaves plus what the rates earned between
     /// them.
