@@ -14,9 +14,11 @@ use crate::slow_start::ack_train::TrainTest;
 pub use crate::slow_start::delay_increase::DelayIncreaseConfig;
 use crate::slow_start::tail::{Css, Lss};
 pub use crate::slow_start::tail::{CssConfig, LssConfig};
-use crate::slow_start::{Classic, Hystart, HystartPp, Limited, Plateau, Rapid, Resuming, SavedPath, Search, SlowStart};
+use crate::slow_start::{Chirping, Classic, Hystart, HystartPp, Limited, Plateau, Rapid, Search, SlowStart};
+pub use crate::slow_start::{ChirpingConfig, ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig};
 pub use crate::slow_start::{ClassicConfig, Detection, HystartConfig, HystartPpConfig, PacedTrain};
-pub use crate::slow_start::{ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig, SearchConfig, Unused};
+use crate::slow_start::{Resuming, SavedPath};
+pub use crate::slow_start::{SearchConfig, Unused};
 use crate::window::{InitialWindow, Window};
 use base::{Bytes, Duration, Ratio, Rng, SeqNum};
 
@@ -113,6 +115,8 @@ pub enum SlowStartConfig {
     Plateau(PlateauConfig),
     /// Rapid Start: three times the window in a round trip without a queue (draft-kazuho-ccwg-rapid-start).
     Rapid(RapidConfig),
+    /// Paced Chirping: short trains with shrinking gaps show the rate.
+    Chirping(ChirpingConfig),
 }
 
 impl Default for SlowStartConfig {
@@ -187,6 +191,10 @@ pub fn build(cfg: &CcConfig, smss: Bytes, iss: SeqNum) -> Box<dyn CongestionCont
         SlowStartConfig::Rapid(rapid) => {
             let initial_window = InitialWindow::plain(rapid.first_flight_segments);
             with_slow_start(&CcConfig { initial_window, ..cfg.clone() }, smss, iss, Rapid::new(rapid))
+        }
+        SlowStartConfig::Chirping(chirping) => {
+            let initial_window = InitialWindow::plain(ChirpingConfig::FIRST_FLIGHT_SEGMENTS);
+            with_slow_start(&CcConfig { initial_window, ..cfg.clone() }, smss, iss, Chirping::new(chirping))
         }
     }
 }
@@ -304,6 +312,10 @@ impl SlowStartConfig {
             Self::Rapid(rapid) => {
                 rapid.check(need);
                 (rapid.limit_segments, None)
+            }
+            Self::Chirping(chirping) => {
+                chirping.check(need);
+                (chirping.limit_segments, None)
             }
         };
         need(limit != Some(0), "cc.slow_start.limit_segments", "must be at least 1, or absent");

@@ -26,7 +26,8 @@ pub use algo::{
     LssConfig, PacedTrain, PacingConfig, RenoConfig, RenoGrowth, SlowStartConfig, SsthreshBase, Undone, build,
 };
 pub use algo::{
-    CompoundConfig, ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig, RoundTrip, SearchConfig, Unused,
+    ChirpingConfig, CompoundConfig, ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig, RoundTrip,
+    SearchConfig, Unused,
 };
 pub use avoidance::Avoidance;
 pub use bbr3::{Bbr3, Bbr3Config};

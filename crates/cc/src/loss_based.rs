@@ -25,7 +25,7 @@ mod state;
 use crate::avoidance::Avoidance;
 use crate::control::{CcNote, CongestionControl, Pacing, Snapshot};
 use crate::pacing::WindowPacing;
-use crate::sample::{AckSample, CongestionEvent, EpisodeKind, FlightStart, LossSample};
+use crate::sample::{AckSample, CongestionEvent, EpisodeKind, FlightStart, LossSample, SentSample};
 use crate::slow_start::SlowStart;
 use crate::window::Window;
 use base::{Bytes, Duration, Instant};
@@ -97,6 +97,11 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
         let longest = ack.min_rtt.map_or(Duration::MAX, |least| least * LONGEST_RTT);
         self.repace(ack.srtt.map(|srtt| srtt.min(longest)));
         if self.state.unreported.is_some() { self.state.report() } else { note }
+    }
+
+    #[inline]
+    fn on_sent(&mut self, sent: &SentSample) {
+        self.state.slow_start.on_sent(sent);
     }
 
     fn on_flight_start(&mut self, start: &FlightStart) {

@@ -5,7 +5,7 @@ use cc::{
     AvoidanceConfig, ControllerConfig, CssConfig, CubicConfig, DelayIncreaseConfig, HystartConfig, PacingConfig,
     SlowStartConfig, SsthreshBase,
 };
-use cc::{CompoundConfig, ExitWindow, RapidConfig, SearchConfig};
+use cc::{ChirpingConfig, CompoundConfig, ExitWindow, RapidConfig, SearchConfig};
 use tcp::config::{ChunksConfig, SegmenterConfig}; // variant: chunks
 use tcp::config::{Config, ReceiveWindowConfig, SendAccounting, SteppedConfig};
 
@@ -66,7 +66,8 @@ pub(crate) fn delay(config: &mut Config) -> Option<&mut DelayIncreaseConfig> {
         SlowStartConfig::Search(_)
         | SlowStartConfig::Limited(_)
         | SlowStartConfig::Plateau(_)
-        | SlowStartConfig::Rapid(_) => None,
+        | SlowStartConfig::Rapid(_)
+        | SlowStartConfig::Chirping(_) => None,
     }
 }
 
@@ -80,6 +81,13 @@ pub(crate) fn search(config: &mut Config) -> Option<&mut SearchConfig> {
 pub(crate) fn rapid(config: &mut Config) -> Option<&mut RapidConfig> {
     match &mut config.cc.slow_start {
         SlowStartConfig::Rapid(rapid) => Some(rapid),
+        _ => None,
+    }
+}
+
+pub(crate) fn chirping(config: &mut Config) -> Option<&mut ChirpingConfig> {
+    match &mut config.cc.slow_start {
+        SlowStartConfig::Chirping(chirping) => Some(chirping),
         _ => None,
     }
 }

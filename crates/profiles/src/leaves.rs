@@ -5,7 +5,7 @@
 use crate::forms::{choice, kind, quantity};
 use crate::groups::chunks; // variant: chunks
 use crate::groups::{bbr3, chunk_costs, css, cubic, delay, hystart, pacing, ssthresh_base, stepped};
-use crate::groups::{compound, exit_window, rapid, search};
+use crate::groups::{chirping, compound, exit_window, rapid, search};
 use crate::leaf::{Access, Leaf, Place, Unit};
 use base::Duration;
 use cc::bbr3::{ExtraAckedWindow, MarkMeaning};
@@ -15,7 +15,8 @@ use cc::{
     SsthreshBase, Undone,
 };
 use cc::{
-    CompoundConfig, ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig, RoundTrip, SearchConfig, Unused,
+    ChirpingConfig, CompoundConfig, ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig, RoundTrip,
+    SearchConfig, Unused,
 };
 use recovery::rto::MaxBound;
 use recovery::rtt::{OvertakingSample, RttGains, RttVariation, SynEcho};
@@ -77,7 +78,8 @@ pub const LEAVES: &[Leaf] = &[
             => SlowStartConfig::Search(SearchConfig::DELIVERED),
         "limited" => SlowStartConfig::Limited(_) => SlowStartConfig::Limited(LimitedConfig::default()),
         "plateau" => SlowStartConfig::Plateau(_) => SlowStartConfig::Plateau(PlateauConfig::default()),
-        "rapid" => SlowStartConfig::Rapid(_) => SlowStartConfig::Rapid(RapidConfig::default())),
+        "rapid" => SlowStartConfig::Rapid(_) => SlowStartConfig::Rapid(RapidConfig::default()),
+        "chirping" => SlowStartConfig::Chirping(_) => SlowStartConfig::Chirping(ChirpingConfig::default())),
     quantity!("cc.slow_start.limit_segments", Count, |c| Some(Place::MaybeU32(match &mut c.cc.slow_start {
         SlowStartConfig::Classic(classic) => &mut classic.limit_segments,
         SlowStartConfig::Hystart(hystart) => &mut hystart.limit_segments,
@@ -87,6 +89,7 @@ pub const LEAVES: &[Leaf] = &[
         SlowStartConfig::Limited(limited) => &mut limited.limit_segments,
         SlowStartConfig::Plateau(plateau) => &mut plateau.limit_segments,
         SlowStartConfig::Rapid(rapid) => &mut rapid.limit_segments,
+        SlowStartConfig::Chirping(chirping) => &mut chirping.limit_segments,
     }))),
     quantity!("cc.slow_start.low_window_segments", Count, |c| match &mut c.cc.slow_start {
         SlowStartConfig::Hystart(hystart) => Some(Place::U32(&mut hystart.low_window_segments)),
@@ -132,6 +135,13 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("cc.slow_start.queue_delay", Time, |c| rapid(c).map(|rapid| Place::Time(&mut rapid.queue_delay))),
     quantity!("cc.slow_start.queue_percent", Count, |c| rapid(c).map(|rapid| Place::U32(&mut rapid.queue_percent))),
     quantity!("cc.slow_start.recovery_share", Share, |c| rapid(c).map(|rapid| Place::Share(&mut rapid.recovery_share))),
+    quantity!("cc.slow_start.first_gap", Time, |c| chirping(c).map(|chirping| Place::Time(&mut chirping.first_gap))),
+    quantity!("cc.slow_start.gap_min", Time, |c| chirping(c).map(|chirping| Place::Time(&mut chirping.gap_min))),
+    quantity!("cc.slow_start.gap_max", Time, |c| chirping(c).map(|chirping| Place::Time(&mut chirping.gap_max))),
+    quantity!("cc.slow_start.geometry_percent", Count, |c| chirping(c)
+        .map(|chirping| Place::U32(&mut chirping.geometry_percent))),
+    quantity!("cc.slow_start.gain_percent", Count, |c| chirping(c)
+        .map(|chirping| Place::U32(&mut chirping.gain_percent))),
     choice!("cc.slow_start.exit_window", |c| exit_window(c),
         "drained" => ExitWindow::Drained, "kept" => ExitWindow::Kept),
     kind!("cc.avoidance.kind", |c| c.cc.avoidance,

@@ -300,6 +300,8 @@ labels! {
         Shortfall = "shortfall",
         /// The delivery rate stopped growing.
         Plateau = "plateau",
+        /// Chirps end to end would fill a round trip.
+        Chirps = "chirps",
     }
 
     /// What prevents the next segment from leaving.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::avoidance::SsthreshBase;
 use crate::control::{CcPhase, Pacing};
-use crate::sample::{AckSample, CongestionEvent, EpisodeKind, LossSample};
+use crate::sample::{AckSample, CongestionEvent, EpisodeKind, LossSample, SentSample};
 use crate::testing::{ack, lost};
 use base::{Duration, Instant, RateSample};
 use proptest::prelude::*;
@@ -89,6 +89,12 @@ fn with_rapid(change: impl FnOnce(&mut RapidConfig)) -> CcConfig {
     with_slow_start(SlowStartConfig::Rapid(rapid))
 }
 
+fn with_chirping(change: impl FnOnce(&mut ChirpingConfig)) -> CcConfig {
+    let mut chirping = ChirpingConfig::default();
+    change(&mut chirping);
+    with_slow_start(SlowStartConfig::Chirping(chirping))
+}
+
 fn with_compound(change: impl FnOnce(&mut CompoundConfig)) -> CcConfig {
     let mut compound = CompoundConfig::default();
     change(&mut compound);
@@ -135,6 +141,13 @@ fn with_pacing(slow_start_percent: u32, avoidance_percent: u32, quantum_segments
 #[test_case(with_rapid(|rapid| rapid.queue_delay = Duration::ZERO), "cc.slow_start.queue_delay")]
 #[test_case(with_rapid(|rapid| rapid.queue_percent = 99), "cc.slow_start.queue_percent")]
 #[test_case(with_rapid(|rapid| rapid.recovery_share = fraction(1, 1)), "cc.slow_start.recovery_share")]
+#[test_case(with_chirping(|chirping| chirping.first_gap = Duration::from_micros(29)), "cc.slow_start.first_gap")]
+#[test_case(with_chirping(|chirping| chirping.gap_min = Duration::ZERO), "cc.slow_start.gap_min")]
+#[test_case(with_chirping(|chirping| chirping.gap_max = Duration::from_secs(2)), "cc.slow_start.gap_max")]
+#[test_case(with_chirping(|chirping| chirping.geometry_percent = 100), "cc.slow_start.geometry_percent"; "equal gaps")]
+#[test_case(with_chirping(|chirping| chirping.geometry_percent = 301), "cc.slow_start.geometry_percent")]
+#[test_case(with_chirping(|chirping| chirping.gain_percent = 100), "cc.slow_start.gain_percent"; "no faster rounds")]
+#[test_case(with_chirping(|chirping| chirping.gain_percent = 401), "cc.slow_start.gain_percent")]
 #[test_case(with_compound(|compound| compound.beta = Ratio::ZERO), "cc.avoidance.beta"; "Compound leaves nothing")]
 #[test_case(with_compound(|compound| compound.alpha = fraction(1, 1)), "cc.avoidance.alpha")]
 #[test_case(with_compound(|compound| compound.gamma_gain = Ratio::ZERO), "cc.avoidance.gamma_gain")]
@@ -331,7 +344,24 @@ fn any_slow_start() -> impl Strategy<Value = SlowStartConfig> {
             })
         },
     );
-    prop_oneof![classic, hystart, css, lss, search, limited, plateau, rapid]
+    prop_oneof![classic, hystart, css, lss, search, limited, plateau, rapid, any_chirping()]
+}
+
+fn any_chirping() -> impl Strategy<Value = SlowStartConfig> {
+    (prop::option::of(1..20_u32), 0..=100_u64, 1..=1_000_u64, 101..=300_u32, 101..=400_u32).prop_map(
+        |(limit_segments, percent, gap_us, geometry_percent, gain_percent)| {
+            let (gap_min, gap_max) = (Duration::from_micros(gap_us), Duration::from_micros(gap_us * 2));
+            let first_gap = gap_min + gap_min.scale(percent, 100);
+            SlowStartConfig::Chirping(ChirpingConfig {
+                limit_segments,
+                first_gap,
+                gap_min,
+                gap_max,
+                geometry_percent,
+                gain_percent,
+            })
+        },
+    )
 }
 
 fn any_expected() -> impl Strategy<Value = Expected> {
@@ -448,7 +478,8 @@ struct Model {
 }
 
 /// Returns the most bytes by which an ACK of `acked` bytes may open the window in this phase, as each policy promises. Every
-/// policy at most doubles the window in a round trip.
+/// policy at most doubles the window in a round trip; that of chirps is what is in flight and what a round allows, whatever an ACK
+/// covers.
 fn promised(
     slow_start: &SlowStartConfig,
     avoidance: &AvoidanceConfig,
@@ -465,6 +496,8 @@ fn promised(
         SlowStartConfig::Limited(limited) => (limited.limit_segments, 1),
         SlowStartConfig::Plateau(plateau) => (plateau.limit_segments, 1),
         SlowStartConfig::Rapid(rapid) => (rapid.limit_segments, 1),
+        SlowStartConfig::Chirping(_) if window.in_slow_start() => return Bytes::MAX,
+        SlowStartConfig::Chirping(chirping) => (chirping.limit_segments, 1),
     };
     let limited = acked.min(limit.map_or(Bytes::MAX, |limit| limit.saturating_mul(window.smss())));
     match phase {
@@ -510,6 +543,7 @@ impl Model {
                 let nxt = self.una + window.cwnd();
                 for _ in 0..(window.cwnd() / window.smss()).min(64) {
                     self.now += Duration::from_micros(500);
+                    self.cc.on_sent(&SentSample { now: self.now, bytes: window.smss(), pipe: 0, snd_nxt: nxt });
                     let sample = crate::testing::ack(0, window.smss());
                     self.on_ack(&AckSample { rtt: Some(rtt), cwnd_limited, ..sample }, nxt);
                 }
@@ -566,12 +600,14 @@ impl Model {
             ..*ack
         });
         let after = self.cc.window();
+        let chirps = matches!(self.slow_start, SlowStartConfig::Chirping(_)) && before.in_slow_start();
         let lowers = recovering
+            || chirps
             || self.resume.is_some()
             || matches!(phase, CcPhase::Draining | CcPhase::Compound | CcPhase::Lss);
         assert!(lowers || after.cwnd() >= before.cwnd(), "an ACK lowered the window");
         let growth = after.cwnd().saturating_sub(before.cwnd());
-        if !ack.cwnd_limited || ack.episode == EpisodeKind::Recovery {
+        if (!ack.cwnd_limited && !chirps) || ack.episode == EpisodeKind::Recovery {
             assert_eq!(growth, 0);
         }
         let jump = self.resume.map_or(0, |saved| saved.cwnd / 2).saturating_sub(before.cwnd());

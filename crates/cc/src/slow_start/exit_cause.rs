@@ -17,4 +17,6 @@ pub enum ExitCause {
     Shortfall,
     /// The delivery rate stopped growing (BBR's Startup rule).
     Plateau,
+    /// Chirps end to end would fill a round trip (Paced Chirping).
+    Chirps,
 }

@@ -2,6 +2,7 @@
 
 pub mod ack_train;
 pub mod bins;
+mod chirping;
 mod classic;
 pub mod delay_increase;
 mod drain;
@@ -20,6 +21,7 @@ pub mod settling;
 pub mod tail;
 
 pub use bins::Expected;
+pub use chirping::{Chirping, ChirpingConfig};
 pub use classic::{Classic, ClassicConfig};
 pub use drain::{Drain, ExitWindow};
 pub use exit_cause::ExitCause;
@@ -33,7 +35,7 @@ pub use resume::{Resuming, SavedPath};
 pub use search::{Search, SearchConfig, Unused};
 
 use crate::control::{CcPhase, Pacing};
-use crate::sample::AckSample;
+use crate::sample::{AckSample, SentSample};
 use crate::window::Window;
 use base::{Bytes, Duration};
 use core::fmt::Debug;
@@ -58,6 +60,9 @@ pub trait SlowStart: Debug + Clone + Send + 'static {
     }
     /// Handles that the connection is about to send while nothing is in flight; `srtt` is at first the handshake's round trip.
     fn on_flight_start(&mut self, _srtt: Option<Duration>, _window: &Window) {}
+    /// Handles a departing segment, for policies that decide when the next one leaves.
+    #[inline]
+    fn on_sent(&mut self, _sent: &SentSample) {}
     /// Handles a lost segment of this many bytes.
     fn on_lost(&mut self, _bytes: Bytes) {}
     /// Whether the policy may answer the congestion signal that ends it by a recovery of its own.

@@ -11,7 +11,7 @@
 
 use super::{RecoveryStep, SlowStart, Step};
 use crate::control::{CcPhase, Pacing};
-use crate::sample::AckSample;
+use crate::sample::{AckSample, SentSample};
 use crate::window::Window;
 use base::{Bytes, Duration, Instant, Rate, SeqNum};
 
@@ -88,7 +88,7 @@ impl<S: SlowStart> Resuming<S> {
         let step = self.inner.on_ack(ack, window);
         let jump = self.saved.cwnd / 2;
         let resembles = self.resembles(ack);
-        if resembles == Some(false) || jump <= window.cwnd() || !matches!(step, Step::Grow(_)) {
+        if resembles == Some(false) || jump <= window.cwnd() || !matches!(step, Step::Grow(_) | Step::Set(_)) {
             self.phase = Phase::Normal;
             return step;
         }
@@ -146,6 +146,10 @@ impl<S: SlowStart> SlowStart for Resuming<S> {
 
     fn on_flight_start(&mut self, srtt: Option<Duration>, window: &Window) {
         self.inner.on_flight_start(srtt, window);
+    }
+
+    fn on_sent(&mut self, sent: &SentSample) {
+        self.inner.on_sent(sent);
     }
 
     fn on_lost(&mut self, bytes: Bytes) {

@@ -2,7 +2,7 @@
 
 use crate::world::Draw;
 use base::{Duration, Ratio, Rng};
-use cc::{AvoidanceConfig, CubicConfig, PacingConfig, SearchConfig, SlowStartConfig};
+use cc::{AvoidanceConfig, CubicConfig, PacingConfig, SavedPath, SearchConfig, SlowStartConfig};
 use longhaul_sim::BurstLimit;
 use recovery::config::{BlockCheck, BlockCheckVariant, PrrBound, PrrConfig, ReductionConfig};
 use recovery::config::{
@@ -25,15 +25,17 @@ pub fn random(rng: &mut Rng) -> ValidConfig {
         sending(rng, &mut config);
         receiving(rng, &mut config);
         options(rng, &mut config);
+        beginning(&mut rng.fork("beginning"), &mut config);
     }
     config.validate().unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
 /// Returns the limit for a sender's departures: the rates of its pacer, rounded up, and its bucket, with room for a tail probe
 /// and for what the pacer does not control. `None` if the sender does not pace, or if its clock makes waits longer than
-/// requested.
+/// requested, and for chirps, whose gaps are the measurement.
 pub fn departures(config: &ValidConfig) -> Option<BurstLimit> {
     match config.cc.pacing {
+        _ if matches!(config.cc.slow_start, SlowStartConfig::Chirping(_)) => None,
         PacingConfig::Window { slow_start_percent, avoidance_percent, quantum_segments }
             if config.timers.granularity.is_zero() =>
         {
@@ -112,6 +114,17 @@ fn slow_start(rng: &mut Rng) -> SlowStartConfig {
         6 => SlowStartConfig::Limited(Default::default()),
         7 => SlowStartConfig::Plateau(Default::default()),
         _ => SlowStartConfig::Rapid(Default::default()),
+    }
+}
+
+/// Other ways to begin, with draws of their own, so that worlds without them stay as they were.
+fn beginning(rng: &mut Rng, config: &mut Config) {
+    if rng.once_in(10) {
+        config.cc.slow_start = SlowStartConfig::Chirping(Default::default());
+    }
+    if rng.once_in(6) {
+        let (cwnd, rtt) = (rng.scale(1_000, 8 << 20) as u32, Duration::from_micros(rng.scale(2, 500_000)));
+        config.cc.resume = Some(SavedPath { cwnd, rtt });
     }
 }
 

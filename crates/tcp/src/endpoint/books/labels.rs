@@ -72,5 +72,6 @@ pub(in crate::endpoint) const fn exit_cause(cause: cc::ExitCause) -> ExitCause {
         cc::ExitCause::CssRounds => ExitCause::CssRounds,
         cc::ExitCause::Shortfall => ExitCause::Shortfall,
         cc::ExitCause::Plateau => ExitCause::Plateau,
+        cc::ExitCause::Chirps => ExitCause::Chirps,
     }
 }
