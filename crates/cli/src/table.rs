@@ -1,5 +1,6 @@
 //! Tables for a terminal of a hundred columns.
 
+mod across;
 mod arms;
 mod draw;
 mod robust;
@@ -54,7 +55,7 @@ pub fn ab(plan: &Plan, rows: &[Row]) -> String {
         runs(plan),
         arms::differences(plan)
     );
-    let parts = [body(plan, rows), robust::summary(plan, rows), legend(plan, rows)];
+    let parts = [body(plan, rows), robust::summary(plan, rows), across::summary(plan, rows), legend(plan, rows)];
     head + &parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
@@ -78,6 +79,10 @@ const PLACED: [&str; 3] = ["repair_rtts", "probes", "rtos"];
 
 /// The metrics for paths with a managed queue.
 const MANAGED: [&str; 5] = ["efficiency", "retransmitted_pct", "rtos", "aqm_drops", "marks"];
+
+/// The metrics for paths on which the start is measured; with several flows they follow the others.
+const STARTED: [&str; 6] =
+    ["retransmitted_pct", "rtos", "startup_ms", "full_rate_ms", "startup_queue_packets", "startup_lost_bytes"];
 
 /// The metrics for cells with twins.
 const DISTURBED: [&str; 5] = ["efficiency", "of_twin", "retransmitted_pct", "fast_retransmits", "rtos"];
@@ -119,7 +124,8 @@ fn of_company(rows: &[Row]) -> Vec<&'static str> {
         (false, true) => &PINGS,
         (false, false) => &COMPANY,
     };
-    usual.iter().copied().chain(MORE.into_iter().filter(|name| has(name))).collect()
+    let started = STARTED.into_iter().filter(|name| has("full_rate_ms") && !usual.contains(name));
+    usual.iter().copied().chain(MORE.into_iter().filter(|name| has(name))).chain(started).collect()
 }
 
 /// Returns the metrics to show, each with its column.
@@ -128,9 +134,11 @@ fn columns(rows: &[Row]) -> Vec<(&'static Metric, &'static Column)> {
     let managed = rows.iter().any(|row| row.metrics.marks.is_some());
     let several = rows.iter().any(|row| row.metrics.share_pct.is_some());
     let disturbed = rows.iter().any(|row| row.metrics.of_twin.is_some());
+    let started = rows.iter().any(|row| row.metrics.full_rate_ms.is_some());
     let names = match (placed, managed) {
         _ if disturbed => DISTURBED.to_vec(),
         _ if several => of_company(rows),
+        _ if started => STARTED.to_vec(),
         (true, _) => PLACED.to_vec(),
         (false, true) => MANAGED.to_vec(),
         (false, false) => USUAL.to_vec(),

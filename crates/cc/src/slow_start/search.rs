@@ -49,7 +49,7 @@ impl SearchConfig {
     pub const SENT: Self = Self {
         limit_segments: None,
         expected: Expected::Sent,
-        threshold: ratio(26, 100),
+        threshold: ratio(13, 50),
         window_percent: 350,
         unused: Unused::Measured,
         exit: ExitWindow::Drained,
@@ -57,7 +57,7 @@ impl SearchConfig {
     /// Delivery is compared with earlier delivery; the window stays.
     pub const DELIVERED: Self = Self {
         expected: Expected::TwiceDelivered,
-        threshold: ratio(35, 100),
+        threshold: ratio(7, 20),
         unused: Unused::StartsOver,
         exit: ExitWindow::Kept,
         ..Self::SENT

@@ -6,10 +6,13 @@ use core::fmt;
 use netem::Buffer;
 use profiles::units::{self, Fraction};
 
+/// A full packet, bytes.
+const PACKET: u64 = 1500;
+
 /// Size of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferSize {
-    /// This many bandwidth-delay products.
+    /// This many bandwidth-delay products, and no less than two full packets.
     Bdp(Fraction),
     /// This many bytes of IP packets.
     Bytes(u64),
@@ -26,12 +29,19 @@ impl BufferSize {
             "pkt" => number.parse().ok().filter(|packets| *packets > 0).map(Self::Packets),
             _ => units::bytes(text).ok().filter(|bytes| *bytes > 0).map(Self::Bytes),
         };
-        size.ok_or_else(|| {
+        let size = size.ok_or_else(|| {
             Refusal::of_value(
                 format!("`{text}` is not a valid buffer size"),
                 "write for example `1bdp`, `400pkt` or `64kB`",
             )
-        })
+        })?;
+        match size {
+            Self::Bytes(bytes) if bytes < PACKET => Err(Refusal::of_value(
+                format!("a buffer of `{text}` takes no full packet"),
+                format!("write {PACKET}B or more"),
+            )),
+            size => Ok(size),
+        }
     }
 }
 
@@ -43,7 +53,8 @@ impl BufferSize {
             Self::Packets(packets) => Buffer::Packets(packets),
             Self::Bdp(share) => {
                 let bytes = u128::from(rate.bytes_in(rtt)) * u128::from(share.num) / u128::from(share.den);
-                Buffer::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
+                // One that leaves and one that waits: with less, a slow path carries nothing.
+                Buffer::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX).max(2 * PACKET))
             }
         }
     }
@@ -56,5 +67,21 @@ impl fmt::Display for BufferSize {
             Self::Bytes(bytes) => f.write_str(&units::show_bytes(*bytes)),
             Self::Packets(packets) => write!(f, "{packets}pkt"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_the_path_is_never_less_than_two_packets_and_bytes_never_less_than_one() {
+        let tenth = BufferSize::parse("0.1bdp").unwrap();
+        let rate = |mbit: u64| Rate::from_bits_per_sec(mbit * 1_000_000).unwrap();
+        let room = |mbit: u64| tenth.room(rate(mbit), Duration::from_millis(10));
+        assert_eq!((room(5), room(24), room(100)), (Buffer::Bytes(3000), Buffer::Bytes(3000), Buffer::Bytes(12_500)));
+        assert_eq!(BufferSize::parse("1500B").unwrap().room(rate(1), Duration::ZERO), Buffer::Bytes(1500));
+        let refused = format!("{:?}", BufferSize::parse("1499B").unwrap_err());
+        assert!(refused.contains("takes no full packet") && refused.contains("1500B"), "{refused}");
     }
 }

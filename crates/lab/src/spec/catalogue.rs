@@ -26,6 +26,7 @@ pub const BUILTIN: &[(&str, &str)] = &[
     ("robust", include_str!("../../../../experiments/robust.toml")),
     ("rrul", include_str!("../../../../experiments/rrul.toml")),
     ("short-flows", include_str!("../../../../experiments/short-flows.toml")),
+    ("slow-start", include_str!("../../../../experiments/slow-start.toml")),
     ("smb", include_str!("../../../../experiments/smb.toml")),
     ("tail-loss", include_str!("../../../../experiments/tail-loss.toml")),
     ("wan", include_str!("../../../../experiments/wan.toml")),

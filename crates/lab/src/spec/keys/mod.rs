@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(room(&[("path.back.rate", "10Mbit")]), Ok(Buffer::Bytes(125_000)));
         assert_eq!(room(&[("path.back.rate", "100kbit")]), Ok(Buffer::Bytes(15_000)));
         let chosen = [("path.back.rate", "100kbit"), ("path.back.buffer", "2bdp")];
-        assert_eq!(room(&chosen), Ok(Buffer::Bytes(2_500)));
+        assert_eq!(room(&chosen), Ok(Buffer::Bytes(3_000)));
         let problem = room(&chosen[1..]).unwrap_err();
         assert!(problem.contains("a buffer and no bottleneck: set `path.back.rate`"), "{problem}");
     }
