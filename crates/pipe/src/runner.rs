@@ -126,6 +126,11 @@ impl Runner {
         [self.stack.next_deadline(), self.beside.next_deadline()].into_iter().flatten().min()
     }
 
+    /// Returns whether a timer is due and waits for the tunnel to read its device. Until then no run serves a timer.
+    pub fn waits_for_device(&self) -> bool {
+        self.waits_for_device
+    }
+
     /// Returns whether a run would find something to send.
     pub fn has_ready(&self) -> bool {
         self.stack.has_ready() || self.beside.has_ready()

@@ -122,10 +122,12 @@ impl Inner {
     /// Returns the driver's task if the last call left it something to do.
     fn driver_to_wake(&mut self) -> Option<Waker> {
         self.driver.as_ref()?;
+        // A timer that waits for the device is earlier than whatever the driver waits for, and no run serves it yet.
+        let counts = !self.runner.waits_for_device();
         let is_due = self.nudged
             || self.runner.has_ready() && !self.is_held
             || self.runner.stack().has_events()
-            || self.runner.next_deadline().is_some_and(|deadline| deadline < self.wakes_at);
+            || counts && self.runner.next_deadline().is_some_and(|deadline| deadline < self.wakes_at);
         if is_due { self.driver.take() } else { None }
     }
 

@@ -1,6 +1,7 @@
 //! A stack as a program uses it, in virtual time: exact instants, and the same bytes from the same seed.
 
 mod adapters;
+mod driver;
 mod half_close;
 mod lifetime;
 mod observed;
