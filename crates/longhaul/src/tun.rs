@@ -8,13 +8,15 @@ pub use net::{Cidr, Offload, Tun, TunConfig, TunError};
 use longhaul_tokio::device::watch;
 use longhaul_tokio::{Batch, Closed, Gather, Packet, Packets};
 use net::Device as _;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
+use std::pin::pin;
 use std::task::{Context, Poll, ready};
 use tcp::ChecksumState;
 use tokio::io::unix::{AsyncFd, AsyncFdReadyGuard};
+use tokio::task::yield_now;
 use wire::CutInPlace;
 
 /// Packets that are moved before other tasks have their turn.
@@ -106,7 +108,13 @@ impl Mover {
                 _ => {}
             }
         }
-        cx.waker().wake_by_ref();
+        if left > 0 {
+            cx.waker().wake_by_ref();
+        } else {
+            // Behind everything that is ready now. A task that wakes itself at once would leave the future that blocks on the runtime
+            // waiting for dozens of batches, and what it is to read would leave the caches.
+            let _ = pin!(yield_now()).poll(cx);
+        }
         Poll::Pending
     }
 
