@@ -58,7 +58,7 @@ pub(crate) fn read<'t>(file: TomlFile<'t>, name: &'t str) -> Result<Raw<'t>, Fil
 /// Descends to the leaves under one entry.
 fn read_leaves(raw: &mut Raw<'_>, above: &str, entry: &Entry<'_>) -> Result<(), FileError> {
     let path = join(above, entry.key);
-    if let Ok(leaf) = lookup::find(&path) {
+    if let Some(leaf) = lookup::known(&path) {
         let (text, evidence, span) = cited(&raw.file, entry)?;
         raw.leaves.push(RawLeaf { leaf, text, evidence, span });
         return Ok(());
@@ -145,7 +145,7 @@ fn later(file: &TomlFile<'_>, above: &str, entry: &Entry<'_>) -> Result<Vec<Late
         let is_leaf = inner.value.get_ref().as_table().is_none_or(|table| table.contains_key("value"));
         if !is_leaf {
             found.extend(later(file, &path, &inner)?);
-        } else if lookup::find(&path).is_ok() {
+        } else if lookup::known(&path).is_some() {
             let problem = format!("`{path}` exists already");
             return Err(file.error(inner.key_span, problem, "move it out of `[later]` and give it its value"));
         } else {

@@ -4,12 +4,17 @@ use crate::leaf::{Leaf, LeafError};
 use crate::leaves::LEAVES;
 use crate::nearest;
 
+/// The leaf at `path`, if there is one: for paths that may be groups, which need no closest one.
+pub fn known(path: &str) -> Option<&'static Leaf> {
+    LEAVES.iter().find(|leaf| leaf.path == path)
+}
+
 /// The leaf at `path`.
 ///
 /// # Errors
 /// If there is none; names the closest path.
 pub fn find(path: &str) -> Result<&'static Leaf, LeafError> {
-    LEAVES.iter().find(|leaf| leaf.path == path).ok_or_else(|| LeafError::Unknown {
+    known(path).ok_or_else(|| LeafError::Unknown {
         path: path.to_owned(),
         hint: nearest(path, LEAVES.iter().map(|leaf| leaf.path)),
     })
