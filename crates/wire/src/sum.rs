@@ -8,15 +8,16 @@
 /// Sums of pieces may be added, as long as every piece but the last has an even length.
 #[inline]
 pub fn ones_complement_sum(bytes: &[u8]) -> u16 {
-    // Halves of 64-bit words in two accumulators have room for the carries of 32 GiB, and the compiler vectorises the loop without
-    // moving halves between registers; whole words would need the carry after each addition.
+    // Halves of 64-bit words in two accumulators have room for the carries of 32 GiB. The low halves are what the high ones leave of
+    // the sum of whole words, which may wrap: so no word needs a mask, and the compiler vectorises the loop.
     let (words, tail) = bytes.as_chunks::<8>();
-    let (mut low, mut high) = (0_u64, 0_u64);
+    let (mut whole, mut high) = (0_u64, 0_u64);
     for &word in words {
         let word = u64::from_ne_bytes(word);
-        low += word & 0xffff_ffff;
+        whole = whole.wrapping_add(word);
         high += word >> 32;
     }
+    let low = whole.wrapping_sub(high << 32);
     // Of most headers four bytes are left, which need no loop.
     let (half, tail) = tail.as_chunks::<4>();
     let mut sum = low + high + half.first().map_or(0, |&half| u64::from(u32::from_ne_bytes(half)));
@@ -74,6 +75,13 @@ mod tests {
     proptest! {
         #[test]
         fn the_sum_is_that_of_the_definition(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            prop_assert_eq!(ones_complement_sum(&bytes), plain_sum(&bytes));
+        }
+
+        #[test]
+        fn a_sum_of_whole_words_that_wraps_loses_nothing(words in 0..9_000_usize, low: u16) {
+            let word = [[0xff; 6].as_slice(), &low.to_be_bytes()].concat();
+            let bytes = word.repeat(words);
             prop_assert_eq!(ones_complement_sum(&bytes), plain_sum(&bytes));
         }
 
