@@ -255,3 +255,46 @@ fn a_mix_divides_the_flows_and_says_what_one_of_each_side_gets() {
     let plain = rows("fairness", &[&SHORT[..], &["flow.company=arm x2 + linux x2"]].concat(), &["linux"], 1);
     assert_eq!((plain[0].metrics.each_mbps, plain[0].metrics.others_each_mbps), (None, None));
 }
+
+/// Two fair queues of 10 and 5 Mbit/s: the long flow has half of the tighter one, and the others what it leaves.
+#[test]
+fn a_parking_lot_has_figures_of_both_bottlenecks() {
+    let set = [
+        "path.rate=10Mbit",
+        "path.second.rate=5Mbit",
+        "path.queue=fq_codel",
+        "path.second.queue=fq_codel",
+        "flow.window=10s..30s",
+    ];
+    let made = || rows("parking-lot", &set, &["linux"], 2);
+    let rows = made();
+    let (metrics, goodput) = (&rows[0].metrics, rows[0].goodput_mbps.median.unwrap());
+    assert!((2.2..2.5).contains(&goodput), "half of 5 Mbit/s: {goodput}");
+    // What the bottlenecks carry is 10 + 5 Mbit/s less the long flow's, which counts at both.
+    assert!((18.0..22.0).contains(&metrics.share_pct.unwrap()), "2.5 of 12.5: {metrics:?}");
+    assert!(metrics.utilisation.unwrap() > 0.95 && metrics.second_utilisation.unwrap() > 0.95, "{metrics:?}");
+    assert!(metrics.second_wait_p95_ms > metrics.second_wait_p50_ms && metrics.second_dropped > Some(0.0));
+    assert!(metrics.dropped > metrics.second_dropped, "{metrics:?}");
+    // The long flow alone would have all of the tighter bottleneck.
+    assert!((0.45..0.5).contains(&metrics.efficiency.unwrap()), "{metrics:?}");
+    assert_eq!(made(), rows, "the same seed, the same bytes");
+}
+
+#[test]
+fn an_arm_at_each_bottleneck_has_the_ideal_time_of_the_one_that_takes_longer() {
+    let company = "flow.company=arm + arm hops=first + arm hops=second";
+    let set = ["path.rate=10Mbit", "path.second.rate=5Mbit", "flow.window=10s..30s", company];
+    let metrics = &rows("parking-lot", &set, &["linux"], 1)[0].metrics;
+    assert!((0.95..1.02).contains(&metrics.efficiency.unwrap()), "both are full: {metrics:?}");
+    assert_eq!(metrics.share_pct, Some(100.0));
+}
+
+#[test]
+fn one_flow_crosses_both_bottlenecks() {
+    let set = ["path.rtt=20ms", "path.rate=20Mbit", "path.second.rate=5Mbit", "path.second.rtt=30ms", "flow.bytes=2MB"];
+    let row = &rows("wan", &set, &["linux"], 1)[0];
+    let goodput = row.goodput_mbps.median.unwrap();
+    assert!((3.5..4.87).contains(&goodput), "{goodput}");
+    assert!((0.8..1.0).contains(&row.metrics.efficiency.unwrap()), "{:?}", row.metrics);
+    assert_eq!(row.metrics.second_utilisation, None, "figures of several flows");
+}

@@ -4,6 +4,9 @@ use crate::packet::Parcel;
 use base::{Duration, Instant};
 use std::collections::VecDeque;
 
+/// The server of flow `f` listens on this port plus `f`.
+pub(crate) const FIRST_PORT: u16 = 5_001;
+
 /// Lines of equal delay. Their packets wait in the order in which they came, so that the first of each line is due first.
 #[derive(Debug)]
 pub(crate) struct Access {

@@ -1,13 +1,15 @@
 //! Datagrams beside the connections: streams of constant rate, which nothing slows down, and pings, whose echoes say how long a round
 //! trip takes. No stack handles them; their packets have UDP's ports, so that queues tell them from other flows.
 
+use crate::access::FIRST_PORT;
 use crate::outcome::DatagramOutcome;
 use crate::packet::{PacketPool, Parcel};
 use crate::scenario::{DatagramSpec, Direction, Scenario, Sends};
-use crate::topology::{CLIENTS, FIRST_PORT, SERVERS, addresses};
+use crate::topology::{CLIENTS, SERVERS, addresses};
 use crate::watch::{Bins, Watch};
 use base::{Duration, Instant};
 use core::net::IpAddr;
+use netem::PathSpec;
 use std::collections::BTreeSet;
 use tcp::{ChecksumState, Payload, TxFrame};
 use wire::{Ecn, Fragmentation, IpRepr};
@@ -118,15 +120,15 @@ impl Flow {
         };
         let addresses = addresses(scenario.ip);
         let (here, there) = ((addresses[from], CLIENT_PORT), (addresses[to], port));
-        let paths = [&scenario.forward, &scenario.reverse];
-        let own = paths.map(|path| path.rate.map_or(Duration::ZERO, |rate| rate.time_for(spec.size.into())));
+        let least =
+            |path: &PathSpec| path.delay + path.rate.map_or(Duration::ZERO, |rate| rate.time_for(spec.size.into()));
         Self {
             from,
             headers: [header(here, there, spec.size), header(there, here, spec.size)],
-            least: scenario.forward.delay + scenario.reverse.delay + spec.own_rtt + own[0] + own[1],
+            least: scenario.paths(spec.hops).fold(spec.own_rtt, |sum, path| sum + least(path)),
             watch: scenario.watch,
             bins: Bins::new(scenario.watch.map(|watch| watch.bin)),
-            outcome: DatagramOutcome::default(),
+            outcome: DatagramOutcome { hops: spec.hops, ..DatagramOutcome::default() },
             spec: spec.clone(),
         }
     }

@@ -1,9 +1,8 @@
 //! Packets that the network dropped: counted by flow, kept until an observer can receive the report, and answered by routers that find
 //! them too large.
 
-use crate::access::flow_of;
+use crate::access::{FIRST_PORT, flow_of};
 use crate::packet::{PacketPool, Parcel};
-use crate::topology::FIRST_PORT;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use netem::{DropCause, HopKind, Packet};
 use tcp::{ChecksumState, Payload, TxFrame};

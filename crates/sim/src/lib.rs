@@ -25,7 +25,9 @@ mod pause;
 mod queue;
 mod scenario;
 mod stall_limit;
+mod tandem;
 mod topology;
+mod waits;
 mod watch;
 mod workload;
 mod world;
@@ -34,13 +36,13 @@ pub use budget::{BudgetSpec, Resource};
 pub use device::{Device, Merging};
 pub use draw::{Sizes, gap};
 pub use node::CONN_IDS_PER_NODE;
-pub use outcome::{Cause, DatagramOutcome, EndOutcome, Failure, FlowOutcome, Outcome, Piece, Side};
+pub use outcome::{Cause, DatagramOutcome, EndOutcome, Failure, FlowOutcome, Outcome, Piece, SecondOutcome, Side};
 pub use packet::{PacketPool, Parcel, SimPacket, StoredPayload};
 pub use pause::Pause;
 pub use queue::EventQueue;
 pub use scenario::{
-    AppPace, AuditSchedule, BurstLimit, Carriage, DatagramSpec, Direction, FlowSpec, IpVersion, REQUEST, Scenario,
-    Sends, Until, Workload,
+    AppPace, AuditSchedule, BurstLimit, Carriage, DatagramSpec, Direction, FlowSpec, Hops, IpVersion, REQUEST,
+    Scenario, SecondHop, Sends, Until, Workload,
 };
 pub use stall_limit::stall_limit;
 pub use topology::server_port;

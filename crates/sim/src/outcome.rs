@@ -1,6 +1,7 @@
 //! The result of a run: the numbers for measurements, or a failure with a name.
 
 use crate::budget::Resource;
+use crate::scenario::Hops;
 use crate::watch::Delays;
 use base::{Duration, Instant};
 use core::fmt;
@@ -21,6 +22,8 @@ pub struct Outcome {
     pub reverse: PathStats,
     /// How long packets on the way from the clients to the servers waited; empty unless watched.
     pub delays: Delays,
+    /// The second bottleneck, there and back; `None` if there is none.
+    pub second: Option<[SecondOutcome; 2]>,
     /// Times a node was served.
     pub steps: u64,
     /// Virtual time of the last event.
@@ -30,8 +33,31 @@ pub struct Outcome {
 impl Outcome {
     /// Packets that endpoints offered to the paths, data and acknowledgements.
     pub fn packets(&self) -> u64 {
-        self.forward.offered + self.reverse.offered
+        let apart = self.second.iter().flatten().map(|second| second.apart).sum::<u64>();
+        self.forward.offered + self.reverse.offered + apart
     }
+
+    /// What all bottlenecks on the way from the clients to the servers did together.
+    pub fn along(&self) -> PathStats {
+        let Some([SecondOutcome { path, .. }, _]) = &self.second else { return self.forward };
+        let (dropped, marked) = (self.forward.dropped.plus(path.dropped), self.forward.marked + path.marked);
+        PathStats { dropped, marked, ..self.forward }
+    }
+}
+
+/// What became of packets at a second bottleneck, in one direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecondOutcome {
+    /// Its statistics.
+    pub path: PathStats,
+    /// How long packets waited there; empty unless watched.
+    pub delays: Delays,
+    /// Packets that crossed this one alone.
+    pub apart: u64,
+    /// Packets that came from one to the other.
+    pub passed: u64,
+    /// Packets that left the way between the two.
+    pub between: u64,
 }
 
 /// One flow of a finished run.
@@ -88,6 +114,8 @@ pub struct Piece {
 /// What came of a flow of datagrams.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DatagramOutcome {
+    /// Which bottlenecks they crossed.
+    pub hops: Hops,
     /// Datagrams sent.
     pub sent: u64,
     /// Those that arrived; of pings, those whose echo did.

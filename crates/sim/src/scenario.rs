@@ -18,6 +18,8 @@ pub struct Scenario {
     pub forward: PathSpec,
     /// From the servers' node to the clients'.
     pub reverse: PathSpec,
+    /// A second bottleneck behind the forward path.
+    pub second: Option<SecondHop>,
     /// The flows.
     pub flows: Vec<FlowSpec>,
     /// Datagrams beside them. They need devices that do not merge packets.
@@ -59,6 +61,7 @@ impl Scenario {
             seed,
             forward,
             reverse,
+            second: None,
             flows: Vec::new(),
             datagrams: Vec::new(),
             budget: BudgetSpec::default(),
@@ -77,6 +80,38 @@ impl Scenario {
     }
 }
 
+impl Scenario {
+    /// Returns the paths of packets and their answers that cross these bottlenecks.
+    pub(crate) fn paths(&self, hops: Hops) -> impl Iterator<Item = &PathSpec> {
+        let crosses = move |bottleneck: Hops| hops == Hops::Both || hops == bottleneck || self.second.is_none();
+        let first = crosses(Hops::First).then_some([&self.forward, &self.reverse]);
+        let second = self.second.as_ref().filter(|_| crosses(Hops::Second));
+        let second = second.map(|second| [&second.forward, &second.reverse]);
+        first.into_iter().chain(second).flatten()
+    }
+}
+
+/// A second bottleneck: packets that cross both go over the forward path and then over this one, and their answers back in turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecondHop {
+    /// Behind the forward path.
+    pub forward: PathSpec,
+    /// Before the reverse path.
+    pub reverse: PathSpec,
+}
+
+/// Which bottlenecks a flow crosses, where there are two.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hops {
+    /// One behind the other.
+    #[default]
+    Both,
+    /// It leaves the way behind the first.
+    First,
+    /// It enters the way before the second.
+    Second,
+}
+
 /// One transfer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowSpec {
@@ -88,6 +123,8 @@ pub struct FlowSpec {
     pub workload: Workload,
     /// Which way its data goes.
     pub direction: Direction,
+    /// Which bottlenecks it crosses, where there are two.
+    pub hops: Hops,
     /// Round-trip time of the flow's own part of the way, in addition to the shared paths': half of it each way, behind them.
     pub own_rtt: Duration,
     /// When the first SYN leaves, counted from the start of the run.
@@ -113,6 +150,7 @@ impl FlowSpec {
             server,
             workload,
             direction: Direction::Forward,
+            hops: Hops::Both,
             own_rtt: Duration::ZERO,
             start: Duration::ZERO,
             stop: None,
@@ -133,6 +171,8 @@ pub struct DatagramSpec {
     pub size: u32,
     /// Which way they go; an echo goes the other.
     pub direction: Direction,
+    /// Which bottlenecks they cross, where there are two.
+    pub hops: Hops,
     /// Round-trip time of the flow's own part of the way, as for connections.
     pub own_rtt: Duration,
     /// When the first one leaves, counted from the start of the run.

@@ -9,7 +9,7 @@
 //! known, and a sender may back off because of its own bursts. There, and whenever it is shorter, the limit is the time after
 //! which an endpoint gives up.
 
-use crate::scenario::{AppPace, FlowSpec, Scenario};
+use crate::scenario::{AppPace, FlowSpec, Hops, Scenario};
 use base::{Duration, Ratio};
 use netem::{Buffer, LossSpec, PathSpec, ReorderSpec};
 use tcp::ValidConfig;
@@ -53,7 +53,7 @@ fn back_offs(scenario: &Scenario, cfg: &ValidConfig, rtt: Duration) -> Duration 
 
 /// Returns the failures in a row that luck explains; `None` if failures are not random.
 fn failures(scenario: &Scenario) -> Option<u32> {
-    let paths = [&scenario.forward, &scenario.reverse];
+    let paths: Vec<&PathSpec> = scenario.paths(Hops::Both).collect();
     let changes = |path: &PathSpec| path.rates.is_some() || path.delays.is_some() || path.mtus.is_some();
     if paths.iter().any(|path| path.policer.is_some() || changes(path)) {
         return None;
@@ -113,7 +113,7 @@ fn certain_losses(path: &PathSpec) -> usize {
 /// Longest time from a segment to its acknowledgement.
 fn round_trip(scenario: &Scenario) -> Duration {
     let granularity = scenario.flows.iter().map(|flow| flow.client.timers.granularity).max().unwrap_or_default();
-    one_way(&scenario.forward, scenario) + one_way(&scenario.reverse, scenario) + ACK_DELAY + granularity
+    scenario.paths(Hops::Both).fold(ACK_DELAY + granularity, |sum, path| sum + one_way(path, scenario))
 }
 
 fn one_way(path: &PathSpec, scenario: &Scenario) -> Duration {

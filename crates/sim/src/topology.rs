@@ -3,26 +3,26 @@
 //! Every random stream is forked from the seed by a separate label (`link/a→b/loss`, `node/a/stack`), so that additions to a
 //! scenario do not shift what others draw, and two scenarios that differ only in their endpoints meet the same random conditions.
 
-use crate::access::{Access, flow_of};
+use crate::access::{Access, FIRST_PORT, flow_of};
 use crate::device::Merging;
 use crate::node::Node;
+use crate::outcome::SecondOutcome;
 use crate::packet::Parcel;
 use crate::pause::Pauses;
 use crate::scenario::{Carriage, Direction, FlowSpec, IpVersion, Scenario, Workload};
-use crate::watch::{Delays, PerFlow, Watch};
+use crate::tandem::Tandem;
+use crate::waits::Waits;
+use crate::watch::{Delays, PerFlow};
 use crate::workload::{App, Receiver, Requester, Responder, Sender, Sink, Source};
 use base::{Duration, Instant, Rng};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use netem::{DropCause, HopKind, Path, PathSpec};
+use netem::{DropCause, HopKind, Moved, Path, PathSpec};
 use tcp::CloseReason;
 
 /// Index of the node that the clients of forward flows are on, and the servers of those back.
 pub(crate) const CLIENTS: usize = 0;
 /// Index of the other one.
 pub(crate) const SERVERS: usize = 1;
-
-/// The server of flow `f` listens on this port plus `f`.
-pub(crate) const FIRST_PORT: u16 = 5_001;
 
 /// Returns the port that the server of a scenario's flow listens on, flows counted from zero.
 ///
@@ -46,36 +46,11 @@ pub(crate) struct Link {
     pub(crate) to: usize,
     /// How long the device at its end may hold packets before it delivers them.
     pub(crate) hold: Duration,
+    /// A second bottleneck.
+    tandem: Option<Box<Tandem>>,
     /// The flows' own parts of the way.
     access: Option<Access>,
     waits: Option<Waits>,
-}
-
-/// How long packets wait in a path.
-#[derive(Debug)]
-struct Waits {
-    watch: Watch,
-    spec: PathSpec,
-    delays: Delays,
-    /// The same of each flow, if that is watched.
-    of_flow: Vec<Delays>,
-}
-
-impl Waits {
-    /// A packet left the path at `at`.
-    fn note(&mut self, at: Instant, packet: &Parcel) {
-        let time = at.since(Instant::ZERO);
-        if (self.watch.from..self.watch.until).contains(&time) {
-            let serialised =
-                self.spec.rate.map_or(Duration::ZERO, |rate| rate.time_for(u64::from(netem::Packet::wire_len(packet))));
-            let least = self.spec.delay + serialised;
-            let wait = at.since(packet.entered).saturating_sub(least);
-            self.delays.add(wait);
-            if !self.of_flow.is_empty() {
-                self.of_flow[flow_of(packet, FIRST_PORT)].add(wait);
-            }
-        }
-    }
 }
 
 /// The location of a flow's two applications.
@@ -96,10 +71,38 @@ pub(crate) struct Topology {
 }
 
 impl Link {
+    /// A packet enters at `now`.
+    #[inline]
+    pub(crate) fn offer<F: FnMut(Parcel, HopKind, DropCause)>(
+        &mut self,
+        now: Instant,
+        mut packet: Parcel,
+        dropped: &mut F,
+    ) {
+        packet.entered = now;
+        match &mut self.tandem {
+            None => self.path.offer(now, packet, dropped),
+            Some(tandem) => tandem.offer((&mut self.path, &mut self.waits), packet, dropped),
+        }
+    }
+
+    /// Returns the bytes queued at `now`, and which hop moved the packet that was offered last.
+    pub(crate) fn entered(&self, now: Instant) -> (u64, Option<(HopKind, Moved)>) {
+        let Some(tandem) = &self.tandem else { return (self.path.backlog(now), self.path.moved()) };
+        let moved = if tandem.is_own() { self.path.moved() } else { tandem.path.moved() };
+        (self.path.backlog(now) + tandem.path.backlog(now), moved)
+    }
+
+    /// Returns what became of packets at the second bottleneck; `None` if there is none.
+    pub(crate) fn second(&self) -> Option<SecondOutcome> {
+        Some(self.tandem.as_ref()?.outcome())
+    }
+
     /// Returns when its end needs to be served: the device may hold arrived packets for a while.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Instant {
         let shared = self.path.next_deadline().unwrap_or(Instant::MAX);
+        let shared = self.tandem.as_ref().map_or(shared, |tandem| shared.min(tandem.next_deadline()));
         let next = self.access.as_ref().map_or(shared, |access| shared.min(access.next_deadline()));
         if next == Instant::MAX { next } else { next + self.hold }
     }
@@ -111,7 +114,7 @@ impl Link {
         now: Instant,
         dropped: &mut impl FnMut(Parcel, HopKind, DropCause),
     ) -> Option<(Instant, Parcel)> {
-        if self.access.is_none() && self.waits.is_none() {
+        if self.access.is_none() && self.waits.is_none() && self.tandem.is_none() {
             return self.path.poll(now, dropped);
         }
         self.poll_further(now, dropped)
@@ -122,10 +125,7 @@ impl Link {
         now: Instant,
         dropped: &mut impl FnMut(Parcel, HopKind, DropCause),
     ) -> Option<(Instant, Parcel)> {
-        while let Some((at, packet)) = self.path.poll(now, dropped) {
-            if let Some(waits) = &mut self.waits {
-                waits.note(at, &packet);
-            }
+        while let Some((at, packet)) = self.poll_shared(now, dropped) {
             match &mut self.access {
                 Some(access) => access.enter(at, packet),
                 None => return Some((at, packet)),
@@ -134,14 +134,36 @@ impl Link {
         self.access.as_mut()?.poll(now)
     }
 
-    /// Packets inside.
-    pub(crate) fn in_flight(&self) -> usize {
-        self.path.in_flight() + self.access.as_ref().map_or(0, Access::in_flight)
+    /// Returns a packet that has left the bottlenecks.
+    fn poll_shared(
+        &mut self,
+        now: Instant,
+        dropped: &mut impl FnMut(Parcel, HopKind, DropCause),
+    ) -> Option<(Instant, Parcel)> {
+        if let Some(tandem) = &mut self.tandem {
+            return tandem.poll((&mut self.path, &mut self.waits), now, dropped);
+        }
+        let left = self.path.poll(now, dropped)?;
+        if let Some(waits) = &mut self.waits {
+            waits.note(left.0, &left.1);
+        }
+        Some(left)
     }
 
-    /// How long packets of a flow waited in the shared path, if that is watched.
+    /// Packets inside.
+    pub(crate) fn in_flight(&self) -> usize {
+        let tandem = self.tandem.as_ref().map_or(0, |tandem| tandem.in_flight());
+        self.path.in_flight() + tandem + self.access.as_ref().map_or(0, Access::in_flight)
+    }
+
+    /// How long packets of a flow waited at each bottleneck, if that is watched.
     pub(crate) fn delays_of(&self, flow: usize) -> Delays {
-        self.waits.as_ref().and_then(|waits| waits.of_flow.get(flow)).cloned().unwrap_or_default()
+        let of = |waits: &Option<Waits>| waits.as_ref().and_then(|waits| waits.of_flow.get(flow)).cloned();
+        let mut delays = of(&self.waits).unwrap_or_default();
+        if let Some(second) = self.tandem.as_ref().and_then(|tandem| of(&tandem.waits)) {
+            delays.merge(&second);
+        }
+        delays
     }
 
     /// How long packets waited in the shared path, if that is watched.
@@ -167,33 +189,9 @@ impl Topology {
             .map(|(index, label)| Node::new(addresses[index], devices[index], &rng.fork(label)));
         nodes[CLIENTS].pauses = Pauses::new(&scenario.client_pauses);
         nodes[SERVERS].pauses = Pauses::new(&scenario.server_pauses);
-        let own_of_datagrams = || scenario.datagrams.iter().map(|flow| flow.own_rtt);
-        let own = || scenario.flows.iter().map(|flow| flow.own_rtt).chain(own_of_datagrams());
-        let link = |spec: &PathSpec, label, [from, to]: [usize; 2]| Link {
-            path: path(spec, &rng.fork(label), scenario.queues),
-            from,
-            to,
-            hold: devices[to].merging.hold(),
-            access: match from {
-                CLIENTS => Access::new(own().map(|rtt| rtt / 2), FIRST_PORT),
-                _ => Access::new(own().map(|rtt| rtt.saturating_sub(rtt / 2)), FIRST_PORT),
-            },
-            waits: scenario.watch.filter(|_| from == CLIENTS).map(|watch| Waits {
-                watch,
-                spec: PathSpec {
-                    delay: spec.delays.as_ref().map_or(spec.delay, |course| course.least_delay(spec.delay)),
-                    ..spec.clone()
-                },
-                delays: Delays::default(),
-                of_flow: match watch.waits {
-                    PerFlow::Off => Vec::new(),
-                    PerFlow::On => vec![Delays::default(); scenario.flows.len() + scenario.datagrams.len()],
-                },
-            }),
-        };
         let links = vec![
-            link(&scenario.forward, "link/a→b", [CLIENTS, SERVERS]),
-            link(&scenario.reverse, "link/b→a", [SERVERS, CLIENTS]),
+            link(scenario, "link/a→b", [CLIENTS, SERVERS], &rng),
+            link(scenario, "link/b→a", [SERVERS, CLIENTS], &rng),
         ];
         for (index, link) in links.iter().enumerate() {
             nodes[link.from].routes.push((addresses[link.to], index));
@@ -244,6 +242,35 @@ impl Topology {
             (Some(_), _) => true,
             (None, _) => false,
         }
+    }
+}
+
+/// Builds the link between two nodes.
+fn link(scenario: &Scenario, label: &str, [from, to]: [usize; 2], rng: &Rng) -> Link {
+    let own_of_datagrams = scenario.datagrams.iter().map(|flow| flow.own_rtt);
+    let own = scenario.flows.iter().map(|flow| flow.own_rtt).chain(own_of_datagrams);
+    let is_forward = from == CLIENTS;
+    let spec = if is_forward { &scenario.forward } else { &scenario.reverse };
+    let flows = scenario.flows.len() + scenario.datagrams.len();
+    let waits = |spec: &PathSpec| scenario.watch.filter(|_| is_forward).map(|watch| Waits::new(watch, spec, flows));
+    let tandem = scenario.second.as_ref().map(|second| {
+        let spec = if is_forward { &second.forward } else { &second.reverse };
+        let path = path(spec, &rng.fork(&format!("{label}/second")), scenario.queues);
+        let of_datagrams = scenario.datagrams.iter().map(|flow| flow.hops);
+        let of_flow = scenario.flows.iter().map(|flow| flow.hops).chain(of_datagrams).collect();
+        Box::new(Tandem::new(path, waits(spec), is_forward, of_flow))
+    });
+    Link {
+        path: path(spec, &rng.fork(label), scenario.queues),
+        from,
+        to,
+        hold: [scenario.client_device, scenario.server_device][to].merging.hold(),
+        tandem,
+        access: match from {
+            CLIENTS => Access::new(own.map(|rtt| rtt / 2), FIRST_PORT),
+            _ => Access::new(own.map(|rtt| rtt.saturating_sub(rtt / 2)), FIRST_PORT),
+        },
+        waits: waits(spec),
     }
 }
 

@@ -217,10 +217,9 @@ impl<'a, O: Observer> World<'a, O> {
         let Self { topology: Topology { nodes, links, .. }, pool, gone, arrivals, now, queue, .. } = self;
         let [(_, route)] = nodes[index].routes[..] else { panic!("each node has one path") };
         let link = &mut links[route];
-        let send = |pool: &mut PacketPool, mut packet: Parcel| {
-            packet.entered = *now;
+        let send = |pool: &mut PacketPool, packet: Parcel| {
             let mut on_drop = |packet, hop, cause| gone.discard::<O>(pool, Lost { link: route, hop, cause, packet });
-            link.path.offer(*now, packet, &mut on_drop);
+            link.offer(*now, packet, &mut on_drop);
             queue.arm_earlier(link.to, link.next_deadline().max(*now));
         };
         let datagrams = self.datagrams.as_mut().expect("the caller saw them");
@@ -260,8 +259,7 @@ impl<'a, O: Observer> World<'a, O> {
             let route = Node::route(routes, frame.header);
             let link = &mut links[route];
             let mut entry = Entry::of(&frame);
-            while let Some(mut packet) = pool.next_packet(&frame, &mut entry) {
-                packet.entered = *now;
+            while let Some(packet) = pool.next_packet(&frame, &mut entry) {
                 if O::PACKETS {
                     observer.borrow_mut().packet(*now, &packet.as_sent(index));
                 }
@@ -269,10 +267,10 @@ impl<'a, O: Observer> World<'a, O> {
                 let tag = if O::ENABLED { Some(Tag::of(&packet)) } else { None };
                 let mut on_drop =
                     |packet, hop, cause| gone.discard::<O>(pool, Lost { link: route, hop, cause, packet });
-                link.path.offer(*now, packet, &mut on_drop);
+                link.offer(*now, packet, &mut on_drop);
                 #[cfg(not(longhaul_unwatched))]
                 if let Some(tag) = tag {
-                    let (backlog, moved) = (link.path.backlog(*now), link.path.moved());
+                    let (backlog, moved) = link.entered(*now);
                     if backlog > 0 || moved.is_some() {
                         entered.push(Entered { link: route, backlog, moved, tag });
                     }
@@ -295,12 +293,11 @@ impl<'a, O: Observer> World<'a, O> {
     #[cold]
     fn send_reports(&mut self) {
         let Self { topology: Topology { links, .. }, pool, gone, now, queue, .. } = self;
-        for (from, mut report) in core::mem::take(&mut gone.reports) {
+        for (from, report) in core::mem::take(&mut gone.reports) {
             let back = links.iter().position(|link| link.from == links[from].to).expect("there is a way back");
-            report.entered = *now;
             let link = &mut links[back];
             let mut on_drop = |packet, hop, cause| gone.discard::<O>(pool, Lost { link: back, hop, cause, packet });
-            link.path.offer(*now, report, &mut on_drop);
+            link.offer(*now, report, &mut on_drop);
             queue.arm_earlier(link.to, link.next_deadline().max(*now));
         }
     }
@@ -343,11 +340,12 @@ impl<'a, O: Observer> World<'a, O> {
             .map(|flow| flow_outcome(topology, flow, self.now, self.gone.of_flow[flow]))
             .collect();
         let delays = topology.links[0].delays();
+        let second = topology.links[0].second().zip(topology.links[1].second()).map(|(there, back)| [there, back]);
         let [forward, reverse] = [0, 1].map(|link: usize| topology.links[link].path.stats());
         let virtual_time = self.now.since(Instant::ZERO);
         let of_datagrams = &self.gone.of_flow[topology.flows.len()..];
         let datagrams = self.datagrams.as_ref().map_or(Vec::new(), |datagrams| datagrams.outcomes(of_datagrams));
-        Outcome { flows, datagrams, forward, reverse, delays, steps: self.budget.steps(), virtual_time }
+        Outcome { flows, datagrams, forward, reverse, delays, second, steps: self.budget.steps(), virtual_time }
     }
 }
 

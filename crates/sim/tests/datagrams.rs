@@ -2,8 +2,8 @@
 
 use base::{Duration, Rate, Ratio};
 use longhaul_sim::{
-    DatagramOutcome, DatagramSpec, Direction, FlowSpec, IpVersion, Outcome, PerFlow, Scenario, Sends, Until, Watch,
-    Workload, run,
+    DatagramOutcome, DatagramSpec, Direction, FlowSpec, Hops, IpVersion, Outcome, PerFlow, Scenario, Sends, Until,
+    Watch, Workload, run,
 };
 use netem::{Buffer, FqCodel, LossSpec, PathSpec, QueueSpec};
 use tcp::Config;
@@ -17,7 +17,7 @@ fn rate(mbit: u64) -> Rate {
 
 fn datagrams(sends: Sends, size: u32) -> DatagramSpec {
     let (direction, own_rtt, start) = (Direction::Forward, Duration::ZERO, Duration::ZERO);
-    DatagramSpec { sends, size, direction, own_rtt, start, stop: None }
+    DatagramSpec { sends, size, direction, hops: Hops::Both, own_rtt, start, stop: None }
 }
 
 fn pings() -> DatagramSpec {
@@ -50,7 +50,7 @@ fn with_bulk(mut scenario: Scenario) -> Scenario {
 #[test_case(IpVersion::V6; "version 6")]
 fn a_stream_of_constant_rate_arrives_whole_where_there_is_room(ip: IpVersion) {
     let outcome = finish(&Scenario { ip, ..scenario(vec![datagrams(Sends::Rate(rate(5)), 1_200)]) });
-    let [DatagramOutcome { sent, received, dropped, bins, waits }] = &outcome.datagrams[..] else { panic!() };
+    let [DatagramOutcome { sent, received, dropped, bins, waits, .. }] = &outcome.datagrams[..] else { panic!() };
     // 5 Mbit/s are 520.8 datagrams of 1,200 bytes a second; the last eleven are on their way.
     assert_eq!((*sent, *received, *dropped, waits.packets()), (5_209, 5_198, 0, 0));
     let payload = if ip == IpVersion::V4 { 1_172 } else { 1_152 };

@@ -12,7 +12,7 @@ fn refused(arguments: &[&str], message: &str) {
     assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
 }
 
-#[test_case(&["ab", "wam"], "unknown experiment `wam`: did you mean `wan`? Built in are aqm, cellular, dsack, fairness, fairness-rtt, hystart, idle, jitter, lan-reorder, late-comer, leo, lost-retransmit, nic-reorder, policer, prr, reassembly, reorder, reorder-early, robust, rrul, short-flows, slow-start, smb, tail-loss, wan, wifi, window"; "experiment")]
+#[test_case(&["ab", "wam"], "unknown experiment `wam`: did you mean `wan`? Built in are aqm, cellular, dsack, fairness, fairness-rtt, hystart, idle, jitter, lan-reorder, late-comer, leo, lost-retransmit, nic-reorder, parking-lot, policer, prr, reassembly, reorder, reorder-early, robust, rrul, short-flows, slow-start, smb, tail-loss, wan, wifi, window"; "experiment")]
 #[test_case(&["ab", "no/such.toml"], "cannot read the experiment `no/such.toml`: "; "file")]
 #[test_case(&["ab", "wan", "--set", "path.rt=25ms"], "--set path.rt=25ms: unknown key `path.rt`; did you mean `path.rtt`?"; "key")]
 #[test_case(&["ab", "wan", "--set", "path.rtt=25"], "--set path.rtt=25: `25` is not a valid duration; use a number and one of ns, us, ms, s, min, h"; "unit")]

@@ -4,15 +4,16 @@
 //! every seed would. A setting added after the first results appears only where it is used, so that older networks keep their
 //! seeds.
 
+use crate::spec::company::hops_word;
 use crate::spec::{
     App, Arrivals, Back, BufferSize, Bursts, Company, Figure, Flow, Gaps, Group, Life, LinkModel, LinkValue,
     ManagedQueue, Orders, Point, Policer, Queues, RateTrace, Reorder, ReorderMode, Value, What, Whereabouts, Window,
 };
-use crate::spec::{BackQueue, Hosts, PauseSpec, Remembered};
+use crate::spec::{BackQueue, Hosts, PauseSpec, Remembered, Second};
 use base::{Duration, Rate, Ratio};
 use cc::SavedPath;
 use netem::{QueueSpec, Signal};
-use sim::{Direction, Sizes};
+use sim::{Direction, Hops, Sizes};
 use trace::Digest;
 
 /// The network and the flow of a cell, key by key. What is measured of a run changes no seed.
@@ -77,7 +78,7 @@ pub(crate) fn network(point: &Point) -> String {
 
 /// What makes a path more than a pipe; every part with all its parameters.
 fn living(life: &Life) -> String {
-    let Life { duplicate, bursts, policer, release, back, changes, model } = life;
+    let Life { duplicate, bursts, policer, release, back, second, changes, model } = life;
     let mut text = String::new();
     if !duplicate.is_zero() {
         text += &format!(" path.duplicate={}", percent(*duplicate));
@@ -92,6 +93,11 @@ fn living(life: &Life) -> String {
         text += &format!(" path.release={}", between(gaps));
     }
     text += &way_back(back);
+    if let Second { rate: Some(rate), rtt, buffer, queue } = second {
+        text += &format!(" path.second={}/{}/{}", bits(*rate), span(*rtt), size(*buffer));
+        text +=
+            &queue.as_ref().map_or(String::new(), |queue| managed(queue).replace("path.queue", "path.second.queue"));
+    }
     let changes: Vec<String> =
         changes.terms().map(|change| format!("{} {}", span(change.at), changed(&change.what))).collect();
     if !changes.is_empty() {
@@ -186,9 +192,10 @@ fn several(company: &Company) -> String {
 
 /// Words younger than the first results: each appears where it is used.
 fn applications(group: &Group) -> String {
-    let Group { stop, arrivals, sizes, app, think, on, off, every, size, .. } = group;
+    let Group { hops, stop, arrivals, sizes, app, think, on, off, every, size, .. } = group;
     let times = |(from, until): (Duration, Duration)| format!("{}..{}", span(from), span(until));
     let words = [
+        ("hops", Some(*hops).filter(|hops| *hops != Hops::Both).map(|hops| hops_word(hops).to_owned())),
         ("stop", stop.map(span)),
         ("arrivals", arrivals.map(|Arrivals { per_gigasecond }| per_gigasecond.to_string())),
         ("sizes", sizes.map(drawn)),

@@ -227,7 +227,8 @@ fn buffers_matter(experiment: &Experiment, cells: &[Cell]) -> Result<(), UsageEr
     type QueueOf = fn(&Point) -> Option<ManagedQueue>;
     let there: QueueOf = |point| point.queue;
     let back: QueueOf = |point| point.life.back.queue.managed(point.queue);
-    for (way, queue) in [("path", there), ("path.back", back)] {
+    let second: QueueOf = |point| point.life.second.queue;
+    for (way, queue) in [("path", there), ("path.back", back), ("path.second", second)] {
         let axis = experiment.sweep.iter().find(|axis| axis.key == format!("{way}.buffer") && axis.values.len() > 1);
         let without_effect = || cells.iter().find_map(|cell| Some((cell, queue(&cell.point)?)));
         let Some((axis, (cell, queue))) = axis.zip(without_effect()) else { continue };
@@ -244,7 +245,11 @@ fn buffers_matter(experiment: &Experiment, cells: &[Cell]) -> Result<(), UsageEr
 }
 
 fn check(cell: &Cell) -> Result<(), UsageError> {
-    cell.point.check().map_err(|refusal| refusal.at(format!("path.drop={}", cell.point.drops)))
+    let place = || match cell.point.drops.is_empty() {
+        false => format!("path.drop={}", cell.point.drops),
+        true => format!("in {}", cell.title()),
+    };
+    cell.point.check().map_err(|refusal| refusal.at(place()))
 }
 
 fn configure(arm: &Arm, cell: &Cell) -> Result<Ends, UsageError> {
@@ -344,6 +349,10 @@ mod tests {
         assert_eq!(
             refused(&["path.drop=1MB x2", "flow.bytes=2MB,500kB"]),
             "path.drop=1MB x2: a flow of 500kB does not reach `1MB x2`; name a place before its end"
+        );
+        assert_eq!(
+            refused(&["path.second.rtt=20ms", "path.rtt=25ms,50ms"]),
+            "in path.rtt=25ms flow.bytes=32MB: the second bottleneck has a delay, a buffer or a queue, and no rate; set `path.second.rate` too, for example to `10Mbit`"
         );
         assert_eq!(
             refused(&["path.drop=last 3", "flow.seconds=2"]),

@@ -126,8 +126,9 @@ fn quantile(sorted: &[u64], percent: usize) -> Option<u64> {
 
 /// The shortest time that the path allows a transfer of this group.
 fn ideal(point: &Point, seed: u64, group: &Group, bytes: u64) -> Duration {
-    let with_handshake = ideal_time(&Point { rtt: point.rtt + group.own_rtt, ..point.clone() }, seed, bytes);
-    let rtt = point.rtt + group.own_rtt;
+    let path = point.over(group.hops).into_owned();
+    let path = Point { rtt: path.rtt + group.own_rtt, ..path };
+    let (with_handshake, rtt) = (ideal_time(&path, seed, bytes), path.whole_rtt());
     match Work::of(group) {
         // The connection is there; a request takes half a round trip.
         Ok(Work::Requests { .. }) => with_handshake.saturating_sub(rtt / 2),

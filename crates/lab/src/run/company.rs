@@ -4,8 +4,9 @@ use crate::plan::RunSpec;
 use crate::run::applications::{ApplicationResult, Transfers, note_datagrams};
 use crate::run::backend::RunFailure;
 use crate::run::flows::{Flows, Order, flows};
-use crate::run::lone::with_own_time;
+use crate::run::lone::{ideal_of_arm, with_own_time};
 use crate::run::measured::Measured;
+use crate::run::second::SecondResult;
 use crate::run::shares::{Beside, shares};
 use crate::run::startup;
 use crate::spec::{Figure, Group, Orders, Point, Window};
@@ -147,6 +148,28 @@ impl Measured {
     }
 }
 
+impl Measured {
+    fn at_second(&self, of: impl Fn(SecondResult) -> u64) -> Option<f64> {
+        Some(of(self.company?.second?) as f64)
+    }
+
+    pub(crate) fn second_utilisation(&self, _: &Point) -> Option<f64> {
+        self.at_second(|second| second.use_ppm).map(|ppm| ppm / 1e6)
+    }
+
+    pub(crate) fn second_wait_p50_ms(&self, _: &Point) -> Option<f64> {
+        self.at_second(|second| second.wait_p50_us).map(|us| us / 1e3)
+    }
+
+    pub(crate) fn second_wait_p95_ms(&self, _: &Point) -> Option<f64> {
+        self.at_second(|second| second.wait_p95_us).map(|us| us / 1e3)
+    }
+
+    pub(crate) fn second_dropped(&self, _: &Point) -> Option<f64> {
+        self.at_second(|second| second.dropped)
+    }
+}
+
 fn percent(part: u64, all: u64) -> Option<f64> {
     (all > 0).then(|| part as f64 * 100.0 / all as f64)
 }
@@ -229,7 +252,9 @@ fn measured(spec: &RunSpec, flows: &Flows, outcome: &Outcome) -> Result<Measured
     let nothing = || RunFailure("no flow of the arm got through".to_owned());
     let sum = sum_of_arm(&beside, elapsed).ok_or_else(nothing)?;
     let sum = Measured { bytes, packets: outcome.packets(), company: Some(company), ..sum };
-    let sum = sum.with_path(&spec.point, spec.seed, &outcome.forward);
+    let sum = sum.with_path(&spec.point, spec.seed, &outcome.along());
+    let ideal = ideal_of_arm(&spec.point, spec.seed, &beside).map(Duration::as_nanos);
+    let sum = Measured { ideal_ns: ideal.or(sum.ideal_ns), ..sum };
     Ok(with_own_time(sum, &spec.point, spec.seed, &beside))
 }
 

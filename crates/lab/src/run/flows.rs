@@ -3,7 +3,7 @@
 use crate::plan::RunSpec;
 use crate::run::backend::RunFailure;
 use crate::run::hosts::{equip, sender};
-use crate::run::network::paths;
+use crate::run::network::{paths, second};
 use crate::spec::{Arrivals, Ends, Figure, Group, GroupProfile, Work};
 use base::{Duration, Rate, Rng};
 use sim::{AppPace, DatagramSpec, FlowSpec, PerFlow, Scenario, Sends, Sizes, Until, Watch, Workload, gap};
@@ -69,6 +69,7 @@ pub(crate) fn flows(spec: &RunSpec, order: Order) -> Result<Flows, RunFailure> {
     let arm = &sender(point, arm)?;
     let [forward, reverse] = paths(point, spec.seed);
     let mut scenario = Scenario::new(spec.seed, forward, reverse);
+    scenario.second = second(point);
     equip(&mut scenario, point);
     scenario.until = Until::At(window.until);
     let waits = if point.company.harm == Figure::Measured { PerFlow::On } else { PerFlow::Off };
@@ -181,7 +182,15 @@ fn flow(group: &Group, config: &ValidConfig, work: Work, until: Duration) -> Flo
     // Only what is to end soon keeps little in the send buffer: other flows had theirs full when the first results were made.
     let ends_soon = group.stop.is_some() || matches!(work, Work::OnOff { .. });
     let unsent_max = ends_soon.then_some(UNSENT_MAX);
-    FlowSpec { direction: group.direction, own_rtt: group.own_rtt, stop: group.stop, writer, unsent_max, ..spec }
+    FlowSpec {
+        direction: group.direction,
+        hops: group.hops,
+        own_rtt: group.own_rtt,
+        stop: group.stop,
+        writer,
+        unsent_max,
+        ..spec
+    }
 }
 
 /// Returns a flow that is none of a TCP's.
@@ -191,7 +200,8 @@ fn datagrams(group: &Group, work: Work, start: Duration) -> Option<DatagramSpec>
         Work::Pings { every } => (Sends::Pings(every), PING),
         _ => return None,
     };
-    Some(DatagramSpec { sends, size, direction: group.direction, own_rtt: group.own_rtt, start, stop: group.stop })
+    let &Group { direction, hops, own_rtt, stop, .. } = group;
+    Some(DatagramSpec { sends, size, direction, hops, own_rtt, start, stop })
 }
 
 fn paced(rate: Rate) -> AppPace {

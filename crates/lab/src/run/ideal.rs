@@ -12,17 +12,20 @@ pub(crate) const IDEAL_PACKET: u64 = 1_500;
 /// A round trip for the handshake, all packets back to back at the bottleneck's rate, and half a round trip. Three things take more:
 /// a policer that passes them more slowly, which counts instead: what fits its bucket at once, the rest at its rate; a rate that changes,
 /// whose stretches count one after the other, outages among them; and a model, which draws them from `seed`. Of round-trip times that
-/// change, the shortest counts. Several flows have no handshake in their window, which is when their rates count.
+/// change, the shortest counts. Of two bottlenecks the tighter one counts, and both their round trips. Several flows have no handshake in their window, which is when their rates count.
 pub fn ideal_time(point: &Point, seed: u64, bytes: u64) -> Duration {
     let bytes = bytes.div_ceil(IDEAL_PAYLOAD).saturating_mul(IDEAL_PACKET);
-    let rtt = least_rtt(point, seed);
+    let second = point.life.second;
+    let rtt = least_rtt(point, seed) + second.rtt;
     let from = if point.company.is_empty() { rtt } else { point.company.window.from };
     let sent = match rates(point, seed) {
         Some(course) => Capacity::new(&course).time_to_pass(from, bytes).saturating_sub(from),
         None => point.rate.time_for(bytes),
     };
     let policed = point.life.policer.map(|policer| policer.rate.time_for(bytes.saturating_sub(policer.burst)));
-    rtt + sent.max(policed.unwrap_or(Duration::ZERO)) + rtt / 2
+    let there = second.rate.map(|rate| rate.time_for(bytes));
+    let longest = [policed, there].into_iter().flatten().fold(sent, Duration::max);
+    rtt + longest + rtt / 2
 }
 
 fn least_rtt(point: &Point, seed: u64) -> Duration {
@@ -58,6 +61,8 @@ mod tests {
     #[test_case(&[("path.changes", "500ms rtt=40ms")] => 822 + 60; "the shortest round trip")]
     #[test_case(&[("path.changes", "500ms rtt=400ms")] => 822 + 150; "which may be the first")]
     #[test_case(&[("path.model", "lte mean=10Mbit hold=1us")] => 825 + 150; "a model that is almost its mean")]
+    #[test_case(&[("path.second.rate", "5Mbit"), ("path.second.rtt", "20ms")] => 1_644 + 180; "a tighter bottleneck behind it")]
+    #[test_case(&[("path.second.rate", "50Mbit"), ("path.second.rtt", "20ms")] => 822 + 180; "a wider one")]
     #[test_case(&[("path.policer", "20Mbit/1500B")] => 822 + 150; "a policer that does not matter")]
     fn ideal_ms(settings: &[(&str, &str)]) -> u64 {
         let mut point = Point::default();

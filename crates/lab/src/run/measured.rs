@@ -138,9 +138,9 @@ impl Measured {
         Self::of_ends(bytes, elapsed, &BothEnds { sender, receiver })
     }
 
-    /// Adds what the bottleneck of a run's path did to data packets; the bytes must be known.
+    /// Adds what the bottlenecks of a run's path did to data packets; the bytes must be known.
     pub fn with_path(self, point: &Point, seed: u64, path: &PathStats) -> Self {
-        let managed = |count| point.queue.map(|_| count);
+        let managed = |count| point.queue.or(point.life.second.queue).map(|_| count);
         Self {
             ideal_ns: point.life.model.map(|_| ideal_time(point, seed, self.bytes).as_nanos()),
             dropped: path.dropped.total(),

@@ -4,12 +4,26 @@ use crate::run::course::{Way, delays, rates};
 use crate::spec::{Gaps, Point, Policer, ReorderMode};
 use base::Duration;
 use netem::{Jitter, JitterKind, LossSpec, PathSpec, QueueSpec, ReorderSpec};
+use sim::SecondHop;
 
 /// The path of a cell in the direction of the data, and the way back. A model draws from `seed`, the run's.
 pub fn paths(point: &Point, seed: u64) -> [PathSpec; 2] {
     let rtt = point.usual_rtt();
     let there = rtt / 2;
     [forward(point, there, seed), back(point, rtt.saturating_sub(there), seed)]
+}
+
+/// The second bottleneck of a cell, if it has one: its way back has the same delay and no limit.
+pub(crate) fn second(point: &Point) -> Option<SecondHop> {
+    let second = point.life.second;
+    let (rate, there) = (second.rate?, second.rtt / 2);
+    let forward = PathSpec {
+        rate: Some(rate),
+        buffer: second.room(rate, point.usual_rtt() + second.rtt),
+        queue: second.queue.map_or(QueueSpec::DropTail, |queue| queue.spec),
+        ..PathSpec::ideal(there)
+    };
+    Some(SecondHop { forward, reverse: PathSpec::ideal(second.rtt.saturating_sub(there)) })
 }
 
 /// The path that carries the ACKs, with this much delay.

@@ -148,6 +148,7 @@ pub fn plain_results(spec: &RunSpec, flows: &[PlainFlow], came: Vec<PlainOutcome
         forward: Default::default(),
         reverse: Default::default(),
         delays: Delays::default(),
+        second: None,
         steps: 0,
         virtual_time: window.until,
     };
@@ -289,11 +290,11 @@ mod tests {
             ("off", "arm app=onoff on=1s off=1s"),
             ("every", "arm bytes=1kB every=1s"),
         ];
-        let known: Vec<&str> = groups.iter().map(|(key, _)| *key).chain(["size"]).collect();
+        let known: Vec<&str> = groups.iter().map(|(key, _)| *key).chain(["size", "hops"]).collect();
         let (mut known, mut all) = (known, GROUP_KEYS.to_vec());
         known.sort_unstable();
         all.sort_unstable();
-        assert_eq!(known, all, "`size` belongs to datagrams, which are refused");
+        assert_eq!(known, all, "`size` belongs to datagrams and `hops` to two bottlenecks, which are refused");
         let plain = |company: &str| plain_flows(&run("linux", &[&format!("flow.company={company}")]), Order::Given);
         let without = plain("arm").unwrap();
         for (key, company) in groups {

@@ -3,10 +3,11 @@
 
 use crate::run::applications::ApplicationResult;
 use crate::run::ideal::carried;
-use crate::spec::{Figure, Group, Point, Work};
+use crate::run::second::{SecondResult, crosses};
+use crate::spec::{Figure, Group, Point, Window, Work};
 use base::Duration;
 use serde::{Deserialize, Serialize};
-use sim::{Delays, FlowOutcome, Outcome};
+use sim::{Delays, FlowOutcome, Hops, Outcome};
 
 /// One and all.
 const MILLION: u64 = 1_000_000;
@@ -54,6 +55,9 @@ pub struct CompanyResult {
     /// 99 of 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_p99_us: Option<u64>,
+    /// The second bottleneck; what is above is of the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second: Option<SecondResult>,
     /// What applications noticed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub applications: ApplicationResult,
@@ -72,6 +76,11 @@ pub(crate) struct Beside<'o> {
 }
 
 impl Beside<'_> {
+    /// Returns whether it crosses the path's own bottleneck.
+    fn is_over_first(&self) -> bool {
+        crosses(self.group.hops, Hops::First)
+    }
+
     /// Returns whether it lasts: short flows have what they asked for, not a share.
     fn lasts(&self) -> bool {
         !matches!(Work::of(self.group), Ok(Work::Arrivals(..)))
@@ -93,6 +102,7 @@ pub(crate) fn shares(point: &Point, seed: u64, flows: &[Beside<'_>], outcome: &O
     let lasting: Vec<Beside<'_>> = flows.iter().filter(|one| one.lasts()).copied().collect();
     let (lasting_early, lasting_late) = (read(&lasting, 0..from), read(&lasting, from..until));
     let all: u64 = late.iter().sum();
+    let over_first: u64 = late.iter().zip(flows).filter(|(_, one)| one.is_over_first()).map(|(bytes, _)| bytes).sum();
     let datagrams = in_datagrams(outcome, until);
     let wait = |percent| Some(outcome.delays.quantile_us(percent).unwrap_or(0));
     let of_company = |value: Option<u64>| value.filter(|_| point.company.has_applications());
@@ -113,7 +123,7 @@ pub(crate) fn shares(point: &Point, seed: u64, flows: &[Beside<'_>], outcome: &O
         early_jain_ppm: jain(&lasting_early),
         worst_ppm: has_lasting.then(|| worst(&lasting_late)),
         use_ppm: parts(
-            all + datagrams.iter().skip(from).sum::<u64>(),
+            over_first + datagrams.iter().skip(from).sum::<u64>(),
             payload(carried(point, seed, window.from, window.until)),
         )
         .unwrap_or(0),
@@ -122,9 +132,33 @@ pub(crate) fn shares(point: &Point, seed: u64, flows: &[Beside<'_>], outcome: &O
         wait_p50_us: wait(50),
         wait_p95_us: wait(95),
         wait_p99_us: wait(99),
+        second: second(point, seed, flows, outcome),
         applications,
     };
     (of_arm(&late), result)
+}
+
+/// Returns the bytes that flows over a bottleneck read in the window.
+pub(crate) fn read_over(bottleneck: Hops, flows: &[Beside<'_>], window: Window) -> u64 {
+    let over = flows.iter().filter(|one| crosses(one.group.hops, bottleneck));
+    over.map(|one| window.sum(&one.flow.bins)).sum()
+}
+
+/// Computes the results; `None` where there is one bottleneck.
+fn second(point: &Point, seed: u64, flows: &[Beside<'_>], outcome: &Outcome) -> Option<SecondResult> {
+    let [there, _] = outcome.second.as_ref()?;
+    let window = point.company.window;
+    let datagrams = outcome.datagrams.iter().filter(|one| crosses(one.hops, Hops::Second));
+    let in_datagrams: u64 = datagrams.map(|one| window.sum(&one.bins)).sum();
+    let read = read_over(Hops::Second, flows, window) + in_datagrams;
+    let carried = carried(&point.over(Hops::Second), seed, window.from, window.until);
+    let wait = |percent| there.delays.quantile_us(percent).unwrap_or(0);
+    Some(SecondResult {
+        use_ppm: parts(read, payload(carried)).unwrap_or(0),
+        wait_p50_us: wait(50),
+        wait_p95_us: wait(95),
+        dropped: there.path.dropped.total(),
+    })
 }
 
 /// How long packets of some flows waited, if that is known of each flow: 95 of 100 no longer.
@@ -141,7 +175,8 @@ fn worst(bytes: &[u64]) -> u64 {
 
 /// Payload that datagrams brought by second; those of the other direction bring none.
 fn in_datagrams(outcome: &Outcome, until: usize) -> Vec<u64> {
-    let at = |second: usize| outcome.datagrams.iter().filter_map(|flow| flow.bins.get(second)).sum();
+    let over_first = || outcome.datagrams.iter().filter(|flow| crosses(flow.hops, Hops::First));
+    let at = |second: usize| over_first().filter_map(|flow| flow.bins.get(second)).sum();
     (0..until).map(at).collect()
 }
 
@@ -151,7 +186,8 @@ fn filled(point: &Point, seed: u64, flows: &[Beside<'_>], datagrams: &[u64]) -> 
         let from = Duration::from_secs(second as u64);
         payload(carried(point, seed, from, from + Duration::from_secs(1))) / 100 * FILLED
     };
-    let read = |second: usize| -> u64 { flows.iter().filter_map(|one| one.flow.bins.get(second)).sum() };
+    let over_first = || flows.iter().filter(|one| one.is_over_first());
+    let read = |second: usize| -> u64 { over_first().filter_map(|one| one.flow.bins.get(second)).sum() };
     let first = datagrams.iter().enumerate().find(|(second, bytes)| read(*second) + **bytes >= enough(*second));
     first.map(|(second, _)| second as u64)
 }
@@ -173,6 +209,7 @@ impl CompanyResult {
             wait_p50_us: both(|result| result.wait_p50_us),
             wait_p95_us: both(|result| result.wait_p95_us),
             wait_p99_us: both(|result| result.wait_p99_us),
+            second: self.second.zip(other.second).map(|(one, other)| one.mean_with(other)),
             applications: self.applications.mean_with(&other.applications),
         }
     }
@@ -257,6 +294,7 @@ mod tests {
             forward,
             reverse,
             delays: Delays::default(),
+            second: None,
             steps: 0,
             virtual_time: Duration::ZERO,
         }

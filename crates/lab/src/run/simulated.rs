@@ -5,7 +5,7 @@ use crate::run::backend::{Backend, RunFailure};
 use crate::run::company;
 use crate::run::hosts::{equip, receiver, removed, sender};
 use crate::run::measured::Measured;
-use crate::run::network::paths;
+use crate::run::network::{paths, second};
 use crate::run::startup;
 use crate::spec::{Ends, Flow};
 use sim::{FlowSpec, Outcome, Scenario, Workload};
@@ -55,7 +55,7 @@ fn simulate_alone<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<Measu
 fn simulate_one<O: Observer>(spec: &RunSpec, scenario: &Scenario, observer: &mut O) -> Result<Measured, RunFailure> {
     let made = startup::run((scenario, &spec.point), |_| true, observer);
     let (outcome, startup) = made.map_err(|failure| RunFailure(failure.to_string()))?;
-    Ok(Measured { startup, ..measured(&outcome)?.with_path(&spec.point, spec.seed, &outcome.forward) })
+    Ok(Measured { startup, ..measured(&outcome)?.with_path(&spec.point, spec.seed, &outcome.along()) })
 }
 
 /// For a run of several flows.
@@ -75,6 +75,7 @@ pub fn scenario(spec: &RunSpec) -> Result<Scenario, RunFailure> {
     }
     let [forward, reverse] = paths(point, spec.seed);
     let mut scenario = Scenario::new(spec.seed, forward, reverse);
+    scenario.second = second(point);
     equip(&mut scenario, point);
     let workload = match point.flow {
         Flow::Bytes(bytes) => Workload::Bytes(bytes),
@@ -104,7 +105,7 @@ pub(crate) fn measured(outcome: &Outcome) -> Result<Measured, RunFailure> {
     Ok(Measured {
         bytes: flow.bytes_read,
         elapsed_ns: elapsed.as_nanos(),
-        dropped: outcome.forward.dropped.total(),
+        dropped: outcome.along().dropped.total(),
         packets: outcome.packets(),
         ..Measured::of_profile(flow.bytes_read, elapsed, &sender, &receiver)
     })

@@ -18,6 +18,7 @@ pub const BUILTIN: &[(&str, &str)] = &[
     ("leo", include_str!("../../../../experiments/leo.toml")),
     ("lost-retransmit", include_str!("../../../../experiments/lost-retransmit.toml")),
     ("nic-reorder", include_str!("../../../../experiments/nic-reorder.toml")),
+    ("parking-lot", include_str!("../../../../experiments/parking-lot.toml")),
     ("policer", include_str!("../../../../experiments/policer.toml")),
     ("prr", include_str!("../../../../experiments/prr.toml")),
     ("reassembly", include_str!("../../../../experiments/reassembly.toml")),

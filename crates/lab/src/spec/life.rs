@@ -7,6 +7,7 @@ use crate::spec::gaps::Gaps;
 use crate::spec::link_model::LinkModel;
 use crate::spec::policer::Policer;
 use crate::spec::refusal::Refusal;
+use crate::spec::second::Second;
 use base::{Duration, Ratio};
 
 /// The living part of a path; by default there is none of it.
@@ -22,6 +23,8 @@ pub struct Life {
     pub release: Option<Gaps>,
     /// The way back.
     pub back: Back,
+    /// A bottleneck behind the first.
+    pub second: Second,
     /// What changes during a run, by a schedule.
     pub changes: Changes,
     /// A model that sets the rate, and with it whatever else it knows.
@@ -36,6 +39,7 @@ impl Default for Life {
             policer: None,
             release: None,
             back: Back::default(),
+            second: Second::default(),
             changes: Changes::default(),
             model: None,
         }
@@ -48,7 +52,12 @@ impl Life {
         let lost = self.bursts.is_some()
             || self.changes.losses().is_some_and(|losses| losses.iter().any(|(_, share)| !share.is_zero()));
         let released = self.release.is_some_and(Gaps::is_drawn);
-        !self.duplicate.is_zero() || lost || released || self.back.is_drawn() || self.model.is_some()
+        !self.duplicate.is_zero()
+            || lost
+            || released
+            || self.back.is_drawn()
+            || self.second.is_drawn()
+            || self.model.is_some()
     }
 
     /// Checks whether its parts fit each other and the rest of the path, which loses `loss` of its packets at random and whose rate may
@@ -88,7 +97,7 @@ impl Life {
         ];
         match wrong.into_iter().find(|(is_wrong, ..)| *is_wrong) {
             Some((_, problem, remedy)) => Err(Refusal::of_value(problem, remedy)),
-            None => self.back.check(),
+            None => self.back.check().and_then(|()| self.second.check()),
         }
     }
 }

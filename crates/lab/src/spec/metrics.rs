@@ -81,6 +81,11 @@ macro_rules! for_each_metric {
             wait_p95_ms => median(wait_p95_ms) ["wait" 1 "ms at the bottleneck, 95 of 100 packets"] "the same for 95 of 100";
             wait_p99_ms => median(wait_p99_ms) "the same for 99 of 100";
             wait_max_ms => median(wait_max_ms) ["peak" 1 "longest wait, ms"] "the longest wait of all. This and the next where there are applications, datagrams or pings among the flows";
+            second_utilisation => median(second_utilisation) ["use 2" 3 "the same of the second bottleneck"]
+                "with a second bottleneck: bytes read in the window by flows that cross it, divided by the payload that full packets carry at its rate; median. `utilisation` and the waits above are of the first then, and `dropped`, `aqm_drops` and `marks` of both. This and the next three where there are two and several flows";
+            second_wait_p50_ms => median(second_wait_p50_ms) "how long packets of the window waited at the second bottleneck: half of them no longer; median of runs, in milliseconds";
+            second_wait_p95_ms => median(second_wait_p95_ms) ["wait 2" 1 "ms at the second bottleneck, 95 of 100 packets"] "the same for 95 of 100";
+            second_dropped => median(second_dropped) "packets that the second bottleneck dropped, over the whole run; median";
             filled_s => median(filled_s) "first second of the run in which at least 95 of 100 of the payload that full packets carry at the path's rate is read; median of the runs in which there is one";
             transfers => median(transfers) "transfers of the arm's flows that began in the window and ended: flows with a size, repetitions, answers; where the arm's have none, those of the others; median. This and the following where there are any";
             unfinished_pct => median(unfinished_pct) "transfers that began in the window and did not end within the run, in per cent of all that began; median";

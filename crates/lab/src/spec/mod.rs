@@ -29,6 +29,7 @@ mod rate_trace;
 mod read;
 mod refusal;
 mod remembered;
+mod second;
 mod setting;
 
 pub use back::{Back, BackQueue};
@@ -69,4 +70,5 @@ pub use rate_trace::RateTrace;
 pub use read::read;
 pub use refusal::{Part, Refusal, UsageError};
 pub use remembered::Remembered;
+pub use second::Second;
 pub use setting::{Point, Reorder, ReorderMode};

@@ -11,9 +11,12 @@ use crate::spec::managed_queue::ManagedQueue;
 use crate::spec::queues::Queues;
 use crate::spec::rate_trace::RateTrace;
 use crate::spec::refusal::Refusal;
+use crate::spec::second::Second;
 use base::{Duration, Rate, Ratio};
 use netem::Buffer;
 use profiles::units::Fraction;
+use sim::Hops;
+use std::borrow::Cow;
 use tcp::ValidConfig;
 
 /// One point of a sweep: everything about a cell that is not an arm.
@@ -110,6 +113,26 @@ impl Point {
         self.life.model.and_then(|model| model.rtt()).unwrap_or(self.rtt)
     }
 
+    /// Returns the round-trip time without queueing of a flow that crosses all bottlenecks.
+    pub fn whole_rtt(&self) -> Duration {
+        self.rtt + self.life.second.rtt
+    }
+
+    /// Returns the path as a flow sees it that crosses some of the bottlenecks.
+    pub(crate) fn over(&self, hops: Hops) -> Cow<'_, Self> {
+        match (hops, self.life.second) {
+            (Hops::Both, _) | (_, Second { rate: None, .. }) => Cow::Borrowed(self),
+            (Hops::First, _) => {
+                let life = Life { second: Second::default(), ..self.life.clone() };
+                Cow::Owned(Self { life, ..self.clone() })
+            }
+            (Hops::Second, Second { rate: Some(rate), rtt, buffer, queue }) => {
+                let (company, startup) = (self.company.clone(), self.startup);
+                Cow::Owned(Self { rate, rtt, buffer, queue, company, startup, flow: self.flow, ..Self::default() })
+            }
+        }
+    }
+
     /// Returns the TCPs that are not the arm's, by name: of other flows, and of the receiving host.
     pub fn others(&self) -> Vec<(&str, &ValidConfig)> {
         let flows = self.company.others().into_iter().map(|other| (other.name.as_str(), other.config()));
@@ -151,8 +174,30 @@ impl Point {
             ));
         }
         self.life.check(self.loss, self.trace.is_some())?;
+        self.check_second()?;
         self.company.check()?;
         self.drops.of(self.flow).map(drop)
+    }
+}
+
+impl Point {
+    /// Checks what a second bottleneck goes together with.
+    fn check_second(&self) -> Result<(), Refusal> {
+        let with = self.life.second.rate.is_some();
+        let apart = self.company.groups.iter().find(|group| group.hops != Hops::Both);
+        if let Some(group) = apart.filter(|_| !with) {
+            let problem = format!("flows of `{group}` cross one of two bottlenecks, and there is one");
+            return Err(Refusal::of_value(problem, "set `path.second.rate`, or take out `hops`"));
+        }
+        if with && !self.hosts.is_ideal() {
+            let problem = "hosts are not ideal on a path with two bottlenecks";
+            return Err(Refusal::of_value(problem, "set `path.second.rate` or the keys of `host` to none"));
+        }
+        if with && self.startup == Figure::Measured {
+            let problem = "starts are measured at one bottleneck, and there are two";
+            return Err(Refusal::of_value(problem, "set `path.second.rate` or `flow.startup` to none"));
+        }
+        Ok(())
     }
 }
 

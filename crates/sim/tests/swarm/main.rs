@@ -8,6 +8,7 @@
 mod bbr;
 mod config;
 mod life;
+mod tandem;
 mod undos;
 mod world;
 
@@ -105,6 +106,22 @@ fn random_worlds_whose_paths_are_more_than_pipes_keep_them_too() {
     if number("LONGHAUL_SWARM", DEFAULT_WORLDS) >= DEFAULT_WORLDS {
         let Drops { tail, loss, aqm, policed, thinned, too_big } = dropped;
         assert!([tail, loss, aqm, policed, thinned, too_big].iter().all(|packets| *packets > 100), "{dropped:?}");
+    }
+}
+
+#[test]
+fn random_worlds_with_two_bottlenecks_lose_nothing_unseen() {
+    let worlds = number("LONGHAUL_SWARM", DEFAULT_WORLDS) / 2;
+    let mut dropped = Drops::default();
+    for index in 0..worlds {
+        let scenario = tandem::random(first_seed().wrapping_add(index));
+        let _replay = Replay(&scenario);
+        let outcome = run_watched(&scenario, number("LONGHAUL_TRACE", 0) as usize);
+        tandem::conserved(&outcome);
+        dropped = dropped.plus(outcome.second.expect("there are two")[0].path.dropped);
+    }
+    if worlds >= DEFAULT_WORLDS / 2 {
+        assert!(dropped.tail > 100 && dropped.loss > 100, "the second bottleneck dropped too little: {dropped:?}");
     }
 }
 

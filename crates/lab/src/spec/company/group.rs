@@ -8,7 +8,7 @@ use crate::spec::refusal::Refusal;
 use base::{Duration, Rate};
 use core::fmt;
 use profiles::units;
-use sim::{Direction, Sizes};
+use sim::{Direction, Hops, Sizes};
 
 /// Maximum number of flows of a run.
 pub(super) const MOST_FLOWS: u64 = 10_000;
@@ -26,6 +26,8 @@ pub struct Group {
     pub own_rtt: Duration,
     /// Which way their data goes.
     pub direction: Direction,
+    /// Which bottlenecks they cross, where there are two.
+    pub hops: Hops,
     /// What each sends; `None` for as much as possible until the end of the window.
     pub bytes: Option<u64>,
     /// How fast each application writes, if not as fast as it can.
@@ -83,6 +85,7 @@ impl Group {
             start: (Duration::ZERO, Duration::ZERO),
             own_rtt: Duration::ZERO,
             direction: Direction::Forward,
+            hops: Hops::Both,
             bytes: None,
             pace: None,
             stop: None,
@@ -146,6 +149,13 @@ impl Group {
                     }
                 }
             }
+            "hops" => {
+                let hops = [Hops::Both, Hops::First, Hops::Second].into_iter().find(|hops| hops_word(*hops) == value);
+                self.hops = hops.ok_or_else(|| {
+                    let problem = format!("`{value}` does not say which bottlenecks a flow crosses");
+                    Refusal::of_value(problem, "write `both`, `first` or `second`")
+                })?;
+            }
             "bytes" => self.bytes = Some(units::bytes(value)?).filter(|bytes| *bytes > 0),
             "pace" => self.pace = Some(units::rate(value)?),
             "stop" => self.stop = Some(units::duration(value)?),
@@ -185,6 +195,15 @@ impl Group {
     }
 }
 
+/// The word for the bottlenecks that a flow crosses.
+pub(crate) const fn hops_word(hops: Hops) -> &'static str {
+    match hops {
+        Hops::Both => "both",
+        Hops::First => "first",
+        Hops::Second => "second",
+    }
+}
+
 impl App {
     const ALL: [Self; 2] = [Self::Request, Self::OnOff];
 
@@ -209,12 +228,13 @@ fn show_times((from, until): (Duration, Duration)) -> String {
 }
 
 /// What a group of flows may say.
-pub(crate) const GROUP_KEYS: [&str; 16] = [
+pub(crate) const GROUP_KEYS: [&str; 17] = [
     "profile",
     "count",
     "start",
     "rtt",
     "direction",
+    "hops",
     "bytes",
     "pace",
     "stop",
@@ -289,6 +309,9 @@ impl fmt::Display for Group {
         }
         if self.direction == Direction::Back {
             f.write_str(" direction=back")?;
+        }
+        if self.hops != Hops::Both {
+            write!(f, " hops={}", hops_word(self.hops))?;
         }
         if let Some(bytes) = self.bytes {
             write!(f, " bytes={}", units::show_bytes(bytes))?;

@@ -12,8 +12,8 @@ mod window;
 mod work;
 
 pub use arrivals::Arrivals;
-pub(crate) use group::GROUP_KEYS;
 pub use group::{App, Group, GroupProfile};
+pub(crate) use group::{GROUP_KEYS, hops_word};
 pub use window::{Orders, Window};
 pub(crate) use work::Work;
 
@@ -155,6 +155,7 @@ mod tests {
     #[test_case("arm app=request sizes=100kB think=0s..1s", "arm x1 sizes=100kB app=request think=0s..1s"; "requests")]
     #[test_case("arm on=1s..5000ms app=onoff off=2s..2s pace=1Mbit", "arm x1 pace=1Mbit app=onoff on=1s..5s off=2s"; "bursts")]
     #[test_case("arm + arm bytes=4MB every=5000ms", "arm x1 + arm x1 bytes=4MB every=5s"; "repetitions")]
+    #[test_case("arm hops=both + linux rtt=1ms hops=first direction=back + arm hops=second bytes=1MB", "arm x1 + linux x1 rtt=1ms direction=back hops=first + arm x1 hops=second bytes=1MB"; "bottlenecks")]
     #[test_case("arm + ping every=0.2s + datagrams x2 size=1200B pace=5Mbit", "arm x1 + ping x1 every=200ms + datagrams x2 pace=5Mbit size=1200"; "datagrams")]
     fn groups_are_shown_in_canonical_form_and_read_back(text: &str, canonical: &str) {
         let read = company(text).unwrap();
@@ -169,6 +170,7 @@ mod tests {
     #[test_case("arm x2.5", "2.5"; "half a flow")]
     #[test_case("arm start=4s..2s", "not a start"; "backwards")]
     #[test_case("arm direction=up", "not a direction"; "direction")]
+    #[test_case("arm hops=third", "does not say which bottlenecks"; "a third bottleneck")]
     #[test_case("arm speed=3", "flows have no `speed`"; "no such key")]
     #[test_case("arm twice", "says nothing"; "a word")]
     #[test_case("arm stop=soon", "not a valid duration"; "no time to stop")]

@@ -27,6 +27,12 @@ pub enum Orders {
 }
 
 impl Window {
+    /// Returns the sum of what was counted by second of the run, in the window.
+    pub(crate) fn sum(&self, bins: &[u64]) -> u64 {
+        let [from, until] = [self.from, self.until].map(|time| (time.as_nanos() / 1_000_000_000) as usize);
+        bins.iter().take(until).skip(from).sum()
+    }
+
     /// Reads `60s..180s`.
     pub(crate) fn parse(text: &str) -> Result<Self, Refusal> {
         let wrong = || {

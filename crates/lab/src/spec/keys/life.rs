@@ -7,6 +7,7 @@ use crate::spec::bursts::Bursts;
 use crate::spec::changes::Changes;
 use crate::spec::gaps::Gaps;
 use crate::spec::link_model::LinkModel;
+use crate::spec::managed_queue::ManagedQueue;
 use crate::spec::policer::Policer;
 use crate::spec::refusal::Refusal;
 use base::Ratio;
@@ -72,6 +73,30 @@ pub(super) const KEYS: &[Key] = &[
             Ok(())
         },
         show: |point| point.life.back.thin.map(|wait| wait.to_string()),
+    },
+    Key {
+        name: "path.second.rate",
+        set: |point, text| present(text, units::rate).map(|rate| point.life.second.rate = rate),
+        show: |point| point.life.second.rate.map(|rate| rate.to_string()),
+    },
+    Key {
+        name: "path.second.rtt",
+        set: |point, text| {
+            let rtt = present(text, units::duration)?;
+            point.life.second.rtt = rtt.unwrap_or_default();
+            Ok(())
+        },
+        show: |point| Some(point.life.second.rtt).filter(|rtt| !rtt.is_zero()).map(|rtt| rtt.to_string()),
+    },
+    Key {
+        name: "path.second.buffer",
+        set: |point, text| BufferSize::parse(text).map(|size| point.life.second.buffer = size),
+        show: |point| point.life.second.rate.map(|_| point.life.second.buffer.to_string()),
+    },
+    Key {
+        name: "path.second.queue",
+        set: |point, text| ManagedQueue::parse(text).map(|queue| point.life.second.queue = queue),
+        show: |point| point.life.second.queue.map(|queue| queue.to_string()),
     },
     Key {
         name: "path.changes",

@@ -109,6 +109,10 @@ mod tests {
     #[test_case("path.back.loss", "0", "none"; "no loss back")]
     #[test_case("path.back.release", "5ms", "5ms"; "releases back")]
     #[test_case("path.back.thin", "5000us", "5ms")]
+    #[test_case("path.second.rate", "10000kbit", "10Mbit")]
+    #[test_case("path.second.rate", "none", "none"; "one bottleneck")]
+    #[test_case("path.second.rtt", "0.02s", "20ms")]
+    #[test_case("path.second.queue", "codel target=10000us", "codel target=10ms"; "managed behind")]
     #[test_case("path.back.thin", "0", "none"; "no thinning")]
     #[test_case("path.bursts", "NONE", "none"; "no bursts")]
     #[test_case("host.sender.remembers", "2500KB / 0.2s", "2500kB/200ms")]
@@ -146,6 +150,10 @@ mod tests {
     #[test_case("path.back.buffer", "0")]
     #[test_case("path.back.loss", "1.5")]
     #[test_case("path.back.thin", "always")]
+    #[test_case("path.second.rate", "10MB")]
+    #[test_case("path.second.rtt", "20")]
+    #[test_case("path.second.buffer", "0bdp")]
+    #[test_case("path.second.queue", "red")]
     #[test_case("path.policer", "20Mbit")]
     #[test_case("path.policer", "20Mbit/64")]
     #[test_case("path.policer", "fast/64kB")]
@@ -263,6 +271,18 @@ mod tests {
     }
 
     #[test]
+    fn the_second_bottleneck_has_a_product_of_its_rate_and_both_round_trips() {
+        let mut point = Point::default();
+        for (key, value) in [("path.rtt", "60ms"), ("path.second.rate", "8Mbit"), ("path.second.rtt", "40ms")] {
+            Key::find(key).unwrap().set(&mut point, value).unwrap();
+        }
+        let second = point.life.second;
+        assert_eq!(second.room(second.rate.unwrap(), point.whole_rtt()), Buffer::Bytes(100_000));
+        let text = point.canonical();
+        assert!(text.contains("path.second.rate=8Mbit path.second.rtt=40ms path.second.buffer=1bdp"), "{text}");
+    }
+
+    #[test]
     fn packets_are_lost_in_one_way_only() {
         let mut point = Point::default();
         for (key, value) in [("path.bursts", "1%/4"), ("path.loss", "1%")] {
@@ -276,6 +296,10 @@ mod tests {
     #[test_case(&[("path.bursts", "1%/4"), ("path.changes", "1s loss=1%")], "lost at random and in bursts")]
     #[test_case(&[("path.model", "lte"), ("path.changes", "1s rate=1Mbit")], "a model sets the rate, and something else does")]
     #[test_case(&[("path.model", "leo"), ("path.changes", "1s rtt=10ms")], "a model and a schedule set the round-trip time")]
+    #[test_case(&[("path.second.rtt", "9ms")], "a delay, a buffer or a queue, and no rate")]
+    #[test_case(&[("flow.company", "arm hops=second")], "`arm x1 hops=second` cross one of two bottlenecks, and there is one")]
+    #[test_case(&[("path.second.rate", "1Mbit"), ("host.offload", "on")], "hosts are not ideal on a path with two bottlenecks")]
+    #[test_case(&[("path.second.rate", "1Mbit"), ("flow.startup", "measured")], "starts are measured at one bottleneck")]
     #[test_case(&[("path.model", "wifi"), ("path.release", "1ms")], "groups of the model and of the path")]
     fn what_does_not_fit_together_is_refused(settings: &[(&str, &str)], problem: &str) {
         let mut point = Point::default();

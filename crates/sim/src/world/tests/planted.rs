@@ -3,8 +3,8 @@
 //! A second flow goes on all the time, or the world would run out of events, which is noticed without any limit.
 
 use super::*;
+use crate::access::FIRST_PORT;
 use crate::stall_limit;
-use crate::topology::FIRST_PORT;
 use crate::workload::App;
 use netem::{DropCause, HopKind};
 use tcp::TimerKind;
