@@ -14,6 +14,10 @@ use std::collections::VecDeque;
 /// A link's own path, and how long packets wait there.
 type Own<'l> = (&'l mut Path<Parcel>, &'l mut Option<Waits>);
 
+/// What is done with dropped packets. Not a type of its own for each caller: the paths of links with one bottleneck are compiled for those,
+/// and each of their functions has one caller then.
+type Dropped<'d> = &'d mut dyn FnMut(Parcel, HopKind, DropCause);
+
 /// What a link with two bottlenecks has beside its own path.
 #[derive(Debug)]
 pub(crate) struct Tandem {
@@ -72,10 +76,8 @@ impl Tandem {
     }
 
     /// A packet enters where its flow does.
-    pub(crate) fn offer<F>(&mut self, (own, waits): Own<'_>, packet: Parcel, dropped: &mut F)
-    where
-        F: FnMut(Parcel, HopKind, DropCause),
-    {
+    #[cold]
+    pub(crate) fn offer(&mut self, (own, waits): Own<'_>, packet: Parcel, dropped: Dropped<'_>) {
         let now = packet.entered;
         // What leaves the first by now comes to the last before it.
         self.advance((own, waits), now, dropped);
@@ -87,7 +89,7 @@ impl Tandem {
             Hops::Second => false,
         };
         let path = if self.is_own { own } else { &mut self.path };
-        path.offer(now, packet, dropped);
+        path.offer(now, packet, &mut |packet, hop, cause| dropped(packet, hop, cause));
     }
 
     /// Returns a packet that has left the whole way by `now`, and when it did, in the order of their times.
@@ -97,7 +99,7 @@ impl Tandem {
     {
         self.advance((own, waits), now, dropped);
         let (last, waits) = if self.own_first { (&mut self.path, &mut self.waits) } else { (own, waits) };
-        while let Some((at, packet)) = last.poll(now, dropped) {
+        while let Some((at, packet)) = last.poll(now, &mut |packet, hop, cause| dropped(packet, hop, cause)) {
             note(waits, at, &packet);
             self.left[1].push_back((at, packet));
         }
@@ -107,20 +109,17 @@ impl Tandem {
     }
 
     /// Moves on what has left the first bottleneck by `now`.
-    fn advance<F>(&mut self, (own, waits): Own<'_>, now: Instant, dropped: &mut F)
-    where
-        F: FnMut(Parcel, HopKind, DropCause),
-    {
+    fn advance(&mut self, (own, waits): Own<'_>, now: Instant, dropped: Dropped<'_>) {
         let (first, waits, last) = match self.own_first {
             true => (own, waits, &mut self.path),
             false => (&mut self.path, &mut self.waits, own),
         };
-        while let Some((at, mut packet)) = first.poll(now, dropped) {
+        while let Some((at, mut packet)) = first.poll(now, &mut |packet, hop, cause| dropped(packet, hop, cause)) {
             note(waits, at, &packet);
             if hops_of(&self.of_flow, &packet) == Hops::Both {
                 packet.entered = at;
                 self.passed += 1;
-                last.offer(at, packet, dropped);
+                last.offer(at, packet, &mut |packet, hop, cause| dropped(packet, hop, cause));
             } else {
                 self.between += 1;
                 self.left[0].push_back((at, packet));

@@ -46,6 +46,8 @@ pub(crate) struct Link {
     pub(crate) to: usize,
     /// How long the device at its end may hold packets before it delivers them.
     pub(crate) hold: Duration,
+    /// Whether it is its path and nothing of what follows.
+    is_plain: bool,
     /// A second bottleneck.
     tandem: Option<Box<Tandem>>,
     /// The flows' own parts of the way.
@@ -81,8 +83,8 @@ impl Link {
     ) {
         packet.entered = now;
         match &mut self.tandem {
-            None => self.path.offer(now, packet, dropped),
             Some(tandem) => tandem.offer((&mut self.path, &mut self.waits), packet, dropped),
+            None => self.path.offer(now, packet, dropped),
         }
     }
 
@@ -101,9 +103,11 @@ impl Link {
     /// Returns when its end needs to be served: the device may hold arrived packets for a while.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Instant {
-        let shared = self.path.next_deadline().unwrap_or(Instant::MAX);
-        let shared = self.tandem.as_ref().map_or(shared, |tandem| shared.min(tandem.next_deadline()));
-        let next = self.access.as_ref().map_or(shared, |access| shared.min(access.next_deadline()));
+        let mut next = self.path.next_deadline().unwrap_or(Instant::MAX);
+        if !self.is_plain {
+            let tandem = self.tandem.as_ref().map_or(Instant::MAX, |tandem| tandem.next_deadline());
+            next = next.min(tandem).min(self.access.as_ref().map_or(Instant::MAX, Access::next_deadline));
+        }
         if next == Instant::MAX { next } else { next + self.hold }
     }
 
@@ -114,7 +118,7 @@ impl Link {
         now: Instant,
         dropped: &mut impl FnMut(Parcel, HopKind, DropCause),
     ) -> Option<(Instant, Parcel)> {
-        if self.access.is_none() && self.waits.is_none() && self.tandem.is_none() {
+        if self.is_plain {
             return self.path.poll(now, dropped);
         }
         self.poll_further(now, dropped)
@@ -260,17 +264,20 @@ fn link(scenario: &Scenario, label: &str, [from, to]: [usize; 2], rng: &Rng) -> 
         let of_flow = scenario.flows.iter().map(|flow| flow.hops).chain(of_datagrams).collect();
         Box::new(Tandem::new(path, waits(spec), is_forward, of_flow))
     });
+    let access = match from {
+        CLIENTS => Access::new(own.map(|rtt| rtt / 2), FIRST_PORT),
+        _ => Access::new(own.map(|rtt| rtt.saturating_sub(rtt / 2)), FIRST_PORT),
+    };
+    let waits = waits(spec);
     Link {
         path: path(spec, &rng.fork(label), scenario.queues),
         from,
         to,
         hold: [scenario.client_device, scenario.server_device][to].merging.hold(),
+        is_plain: tandem.is_none() && access.is_none() && waits.is_none(),
         tandem,
-        access: match from {
-            CLIENTS => Access::new(own.map(|rtt| rtt / 2), FIRST_PORT),
-            _ => Access::new(own.map(|rtt| rtt.saturating_sub(rtt / 2)), FIRST_PORT),
-        },
-        waits: waits(spec),
+        access,
+        waits,
     }
 }
 
