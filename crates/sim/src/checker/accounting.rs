@@ -1,8 +1,9 @@
 //! Accounting checker: the invariants of every endpoint hold ([`tcp::Endpoint::audit`]).
 //!
 //! An audit iterates over the window. In tests it follows every step. In experiments it follows the edges of recovery episodes,
-//! and otherwise comes once per window of packets, which makes its cost per packet constant. There each step checks one end of a
-//! flow, in rotation, so that many flows cost a step no more than one.
+//! and otherwise comes once per window of packets, which makes its cost per packet constant. There a step looks at one end of a
+//! flow, in rotation, so that many flows cost a step no more than one. Of many ends few are in the processor's cache: there only one
+//! step in a few looks, and without an edge an audit comes once in as many windows.
 
 use super::stream;
 use crate::outcome::{Cause, Side};
@@ -13,6 +14,11 @@ use tcp::{Conn, Counters, Endpoint};
 /// Segments between two audits of an end with a small window.
 const MIN_SEGMENTS: u64 = 64;
 
+/// Ends of a node from which on they are many.
+const MANY: usize = 64;
+/// Steps to a look at one of many, and windows to an audit of it.
+const SPARE: u32 = 8;
+
 #[derive(Debug)]
 pub(super) struct Accounting {
     schedule: AuditSchedule,
@@ -20,10 +26,14 @@ pub(super) struct Accounting {
     nodes: Vec<Rotation>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Rotation {
     ends: Vec<End>,
     next: usize,
+    /// Steps to a look, and windows to an audit: one, unless the ends are many.
+    spare: u32,
+    /// Steps until the next look.
+    rest: u32,
 }
 
 #[derive(Debug)]
@@ -39,12 +49,14 @@ struct End {
 
 impl Accounting {
     pub(super) fn new(topology: &Topology, schedule: AuditSchedule) -> Self {
-        let mut nodes: Vec<Rotation> = topology.nodes.iter().map(|_| Rotation::default()).collect();
+        let rotation = || Rotation { ends: Vec::new(), next: 0, spare: 1, rest: 1 };
+        let mut nodes: Vec<Rotation> = topology.nodes.iter().map(|_| rotation()).collect();
         for (flow, ends) in topology.flows.iter().enumerate() {
             for (side, (node, app)) in [(Side::Sender, ends.sender), (Side::Receiver, ends.receiver)] {
                 nodes[node].ends.push(End { flow, side, app, edges: 0, audit_at: MIN_SEGMENTS });
             }
         }
+        nodes.iter_mut().filter(|node| node.ends.len() >= MANY).for_each(|node| node.spare = SPARE);
         Self { schedule, nodes }
     }
 
@@ -54,6 +66,11 @@ impl Accounting {
         if self.schedule == AuditSchedule::EveryStep {
             return rotation.ends.iter().try_for_each(|end| audit(topology, node, end));
         }
+        rotation.rest -= 1;
+        if rotation.rest > 0 {
+            return Ok(());
+        }
+        rotation.rest = rotation.spare;
         if rotation.next >= rotation.ends.len() {
             rotation.next = 0;
         }
@@ -65,7 +82,7 @@ impl Accounting {
             return Ok(());
         }
         end.edges = edges(&counters);
-        end.audit_at = segments(&counters) + window_in_segments(endpoint).max(MIN_SEGMENTS);
+        end.audit_at = segments(&counters) + window_in_segments(endpoint).max(MIN_SEGMENTS) * u64::from(rotation.spare);
         audit(topology, node, end)
     }
 }
