@@ -61,6 +61,10 @@ pub trait CongestionControl: Debug + Send {
     fn limits_itself(&self) -> bool {
         false
     }
+    /// Returns what came of what an earlier connection had found on the path; `None` for a controller that was given nothing.
+    fn resumption(&self) -> Option<Resumption> {
+        None
+    }
     /// Phase and numbers for traces and `TcpInfo`.
     fn snapshot(&self) -> Snapshot;
     /// Returns a copy, so that endpoints can be cloned.
@@ -87,6 +91,21 @@ pub enum Pacing {
     },
     /// The next segment leaves at or after this moment (chirps and paced first flights decide each departure).
     Departure(Instant),
+}
+
+/// What came of what an earlier connection had found on the path (RFC 9959).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resumption {
+    /// The connection still compares the path, or has not enough to send.
+    Waiting,
+    /// It sends what the earlier one left, and does not know yet whether the path carries it.
+    Jumped,
+    /// The path carries it.
+    Confirmed,
+    /// It was not used: the path is another one or congested, the window had grown beyond it, or there was too little to send.
+    Declined,
+    /// The path does not carry it: it is to be forgotten.
+    Retreated,
 }
 
 /// What a controller reports about an ACK.

@@ -31,7 +31,7 @@ pub use algo::{
 };
 pub use avoidance::Avoidance;
 pub use bbr3::{Bbr3, Bbr3Config};
-pub use control::{CcNote, CcPhase, CongestionControl, Pacing, Snapshot};
+pub use control::{CcNote, CcPhase, CongestionControl, Pacing, Resumption, Snapshot};
 pub use full_pipe::FullPipe;
 pub use loss_based::LossBased;
 pub use sample::{AckSample, CongestionEvent, EpisodeKind, FlightStart, LossSample, SentSample};

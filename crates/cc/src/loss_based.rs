@@ -23,7 +23,7 @@
 mod state;
 
 use crate::avoidance::Avoidance;
-use crate::control::{CcNote, CongestionControl, Pacing, Snapshot};
+use crate::control::{CcNote, CongestionControl, Pacing, Resumption, Snapshot};
 use crate::pacing::WindowPacing;
 use crate::sample::{AckSample, CongestionEvent, EpisodeKind, FlightStart, LossSample, SentSample};
 use crate::slow_start::SlowStart;
@@ -199,6 +199,10 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
         let window = &self.state.window;
         let policy = if self.state.slow_starting() { self.state.slow_start.pacing(window) } else { None };
         policy.or_else(|| self.pacing.as_ref()?.pacing(window))
+    }
+
+    fn resumption(&self) -> Option<Resumption> {
+        self.state.slow_start.resumption()
     }
 
     fn snapshot(&self) -> Snapshot {

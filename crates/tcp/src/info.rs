@@ -3,7 +3,7 @@
 use crate::endpoint::{Origin, State};
 use crate::event::{CloseReason, DropReason};
 use base::{Bytes, Duration, Rate};
-use cc::Pacing;
+use cc::{Pacing, Resumption};
 use trace::Episode;
 
 /// Totals since the connection began. Bytes are payload.
@@ -102,6 +102,8 @@ pub struct TcpInfo {
     pub ecn: EcnInfo,
     /// Whether data in a SYN was accepted, by us or by the peer (RFC 7413).
     pub syn_data_taken: bool,
+    /// What came of what an earlier connection had found on the path (RFC 9959); `None` if this one was given nothing.
+    pub resumption: Option<Resumption>,
     /// Totals.
     pub counters: Counters,
 }

@@ -27,6 +27,7 @@ mod timers;
 mod timestamps;
 mod turn;
 
+pub use cc::{Resumption, SavedPath};
 pub use config::{Config, ConfigError, ValidConfig};
 pub use cx::{Cx, StackCx};
 pub use endpoint::{

@@ -6,6 +6,7 @@ use crate::driver::Driver;
 use crate::handles::Handles;
 use crate::net::Net;
 use crate::observed::Observed;
+use crate::remembered::{RememberPaths, Remembered};
 use crate::shared::{Handle, Inner, Shared};
 use base::Rng;
 use datagram::{DatagramConfig, Datagrams, Strangers};
@@ -52,6 +53,7 @@ pub struct StackBuilder {
     clocks: Vec<Box<dyn Clock>>,
     observed: Observed,
     seed: Option<u64>,
+    remembers: Option<RememberPaths>,
 }
 
 type Change = Box<dyn FnOnce(&mut DatagramConfig) + Send>;
@@ -85,6 +87,7 @@ impl Default for StackBuilder {
             clocks: Vec::new(),
             observed: Observed::default(),
             seed: None,
+            remembers: None,
         }
     }
 }
@@ -96,7 +99,8 @@ impl fmt::Debug for StackBuilder {
         text.field("requests", &self.requests)
             .field("late_requests", &self.late_requests)
             .field("guards", &self.guards)
-            .field("queues", &self.queues);
+            .field("queues", &self.queues)
+            .field("remembers", &self.remembers);
         text.field("seed", &self.seed).finish_non_exhaustive()
     }
 }
@@ -197,6 +201,17 @@ impl StackBuilder {
         self
     }
 
+    /// Remembers what paths carried: a connection to or from an address that an earlier one has measured begins, after its first round trip,
+    /// with half of what that one had, spread over a round trip (RFC 9959). Without this every connection begins anew. No effect for
+    /// connections whose configuration models the path (`bbr`).
+    ///
+    /// The addresses have to stand for the path: a stack behind a device that moves between networks forgets too late.
+    #[must_use]
+    pub fn remember_paths(mut self, remember: RememberPaths) -> Self {
+        self.remembers = Some(remember);
+        self
+    }
+
     /// Changes the settings of UDP, echo replies and reassembly. Their defaults are those of [`DatagramConfig::new`]; a stack that stands
     /// for any destination offers flows to anywhere.
     #[must_use]
@@ -260,7 +275,8 @@ impl StackBuilder {
     /// * UDP, echo replies, reassembly and other packets are the first shard's, as far as they are not TCP's.
     /// * [`Self::memory`] and [`GuardConfig::memory_max`] are divided equally, and what one shard does not need another cannot have. All
     ///   other bounds hold for each shard: requests, listeners' queues, orphans, TIME-WAIT, resets, queues of packets.
-    /// * Each shard learns for itself which packets a path takes, and which servers know it by a Fast Open cookie.
+    /// * Each shard learns for itself which packets a path takes, what it carried ([`Self::remember_paths`]), and which servers know it
+    ///   by a Fast Open cookie.
     /// * Numbers of connections ([`crate::ConnectionInfo::id`]) begin anew in each shard.
     /// * A shard serves a timer when its own end's device was read empty. A packet that waits in another queue is late then.
     ///
@@ -315,7 +331,8 @@ impl StackBuilder {
         for (runner, packets) in pipes {
             let clock = clocks.next().unwrap_or_else(|| Box::new(SystemClock::default()));
             let observed = std::mem::take(&mut observed);
-            let inner = Inner::new(runner, clock, observed, config.clone(), self.addresses.clone(), least);
+            let mut inner = Inner::new(runner, clock, observed, config.clone(), self.addresses.clone(), least);
+            inner.remembered = self.remembers.map(|remember| Box::new(Remembered::new(remember)));
             let shared = Shared::new(inner);
             handles.push(Handle::new(&shared));
             ends.push((packets, Driver::new(shared)));

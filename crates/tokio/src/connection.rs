@@ -33,7 +33,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub fn new(handle: Handle, conn: Conn, tuple: FourTuple) -> Self {
-        handle.with(|inner| inner.observed.on_stream(conn, &tuple));
+        handle.with(|inner| inner.on_stream(conn, &tuple));
         let (resets_on_drop, waits_for_fin) = (AtomicBool::new(false), AtomicBool::new(false));
         Self { handle, conn, tuple, resets_on_drop, waits_for_fin }
     }
@@ -222,6 +222,7 @@ impl Drop for Connection {
     fn drop(&mut self) {
         let (conn, resets) = (self.conn, self.resets_on_drop());
         self.handle.with(|inner| {
+            inner.on_stream_end(conn, &self.tuple);
             inner.call(|stack, at| {
                 if resets {
                     stack.abort(at, conn);

@@ -23,6 +23,7 @@ mod handles;
 mod listener;
 mod net;
 mod observed;
+mod remembered;
 mod request;
 mod shared;
 #[cfg(feature = "tracing")]
@@ -50,6 +51,7 @@ pub use net::{Incoming, Net};
 #[cfg(feature = "trace")]
 pub use observed::ConnectionObserver;
 pub use pipe::{Batch, Bounds, Closed, Gather, HEAD_ROOM, Packet, PipeCounters, Tunnel as Packets};
+pub use remembered::RememberPaths;
 pub use request::TcpRequest;
 pub use shared::Ended;
 #[cfg(feature = "tracing")]
@@ -58,8 +60,8 @@ pub use stats::{ConnectionInfo, Stats};
 pub use stream::TcpStream;
 pub use tcp::config::GuardConfig;
 pub use tcp::{
-    CloseReason, Config, ConfigError, Destinations, DeviceCaps, RequestConfig, Segmentation, State, TcpInfo,
-    TxChecksum, ValidConfig,
+    CloseReason, Config, ConfigError, Destinations, DeviceCaps, RequestConfig, Resumption, Segmentation, State,
+    TcpInfo, TxChecksum, ValidConfig,
 };
 #[cfg(feature = "trace")]
 pub use trace;

@@ -4,6 +4,7 @@
 use crate::backlog::Backlogs;
 use crate::clock::Clock;
 use crate::observed::Observed;
+use crate::remembered::Remembered;
 use crate::udp_waits::UdpWaits;
 use crate::waits::{Waits, keep};
 use base::Instant;
@@ -12,7 +13,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::{fmt, io};
-use tcp::{Stack, StackCx, StackEvent, ValidConfig};
+use tcp::{Conn, FourTuple, Stack, StackCx, StackEvent, ValidConfig};
 
 /// Why a driver ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +54,8 @@ pub(crate) struct Inner {
     pub waits: Waits,
     pub backlogs: Backlogs,
     pub udp: UdpWaits,
+    /// What connections leave to later ones, if they do.
+    pub remembered: Option<Box<Remembered>>,
     /// Wait for a request.
     pub askers: Vec<Waker>,
     /// Wait for the driver's end.
@@ -96,6 +99,7 @@ impl Inner {
             waits: Waits::default(),
             backlogs: Backlogs::default(),
             udp: UdpWaits::default(),
+            remembered: None,
             askers: Vec::new(),
             mourners: Vec::new(),
             stage: Stage::Open,
@@ -117,6 +121,21 @@ impl Inner {
     pub fn call<T>(&mut self, call: impl FnOnce(&mut Stack, &mut StackCx<'_, Observed>) -> T) -> T {
         let now = self.clock.now();
         call(self.runner.stack(), &mut StackCx::new(now, &mut self.observed))
+    }
+
+    /// Records that the application has a new connection.
+    pub fn on_stream(&mut self, conn: Conn, tuple: &FourTuple) {
+        self.observed.on_stream(conn, tuple);
+        if let Some(remembered) = &mut self.remembered {
+            remembered.on_begin(self.runner.stack(), conn, tuple, self.clock.now());
+        }
+    }
+
+    /// Records that the application is about to drop one.
+    pub fn on_stream_end(&mut self, conn: Conn, tuple: &FourTuple) {
+        if let Some(remembered) = &mut self.remembered {
+            remembered.on_end(self.runner.stack(), conn, tuple, self.clock.now());
+        }
     }
 
     /// Returns the driver's task if the last call left it something to do.

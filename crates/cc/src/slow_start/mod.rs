@@ -34,7 +34,7 @@ pub use rapid::{Rapid, RapidConfig};
 pub use resume::{Resuming, SavedPath};
 pub use search::{Search, SearchConfig, Unused};
 
-use crate::control::{CcPhase, Pacing};
+use crate::control::{CcPhase, Pacing, Resumption};
 use crate::sample::{AckSample, SentSample};
 use crate::window::Window;
 use base::{Bytes, Duration};
@@ -84,6 +84,10 @@ pub trait SlowStart: Debug + Clone + Send + 'static {
     /// Ends such a recovery because the episode is over.
     fn end_recovery(&mut self) -> RecoveryStep {
         RecoveryStep::Window(0)
+    }
+    /// Returns what came of what an earlier connection had found; `None` for a policy without.
+    fn resumption(&self) -> Option<Resumption> {
+        None
     }
     /// Returns the bytes this policy occupies behind boxes of its own.
     fn boxed_size(&self) -> usize {

@@ -9,8 +9,8 @@
 //!
 //! Deviation: phases change with ACKs only. The beginning of a pause in the middle of a jump is therefore seen with the ACK after it.
 
-use super::{RecoveryStep, SlowStart, Step};
-use crate::control::{CcPhase, Pacing};
+use super::{ExitCause, RecoveryStep, SlowStart, Step};
+use crate::control::{CcPhase, Pacing, Resumption};
 use crate::sample::{AckSample, SentSample};
 use crate::window::Window;
 use base::{Bytes, Duration, Instant, Rate, SeqNum};
@@ -42,10 +42,33 @@ pub struct Resuming<S> {
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     Reconnaissance,
-    Unvalidated { jump: Jump, rate: Option<Rate>, until: Instant },
-    Validating { jump: Jump, end: SeqNum },
-    Retreat { jump: Jump, end: Option<SeqNum> },
-    Normal,
+    Unvalidated {
+        jump: Jump,
+        rate: Option<Rate>,
+        until: Instant,
+    },
+    Validating {
+        jump: Jump,
+        end: SeqNum,
+        ended: Option<(Bytes, ExitCause)>,
+    },
+    Retreat {
+        jump: Jump,
+        end: Option<SeqNum>,
+    },
+    /// Slow start as usual, after this.
+    Normal(Resumption),
+}
+
+impl Phase {
+    /// What a congestion signal makes of it.
+    fn ended(self) -> Resumption {
+        match self {
+            Self::Reconnaissance => Resumption::Declined,
+            Self::Unvalidated { .. } | Self::Validating { .. } | Self::Retreat { .. } => Resumption::Retreated,
+            Self::Normal(after) => after,
+        }
+    }
 }
 
 /// What is known of a jump.
@@ -89,7 +112,7 @@ impl<S: SlowStart> Resuming<S> {
         let jump = self.saved.cwnd / 2;
         let resembles = self.resembles(ack);
         if resembles == Some(false) || jump <= window.cwnd() || !matches!(step, Step::Grow(_) | Step::Set(_)) {
-            self.phase = Phase::Normal;
+            self.phase = Phase::Normal(Resumption::Declined);
             return step;
         }
         if resembles.is_none() || ack.snd_una.before(self.initial_end) || !ack.cwnd_limited {
@@ -109,11 +132,29 @@ impl<S: SlowStart> Resuming<S> {
         // The wrapped policy has not seen the ACKs since.
         self.inner.on_undo();
         if ack.pipe < self.initial || ack.pipe <= jump.pipe_size() {
-            self.phase = Phase::Normal;
+            self.phase = Phase::Normal(Resumption::Declined);
             return Step::TurnTo(jump.pipe_size().max(self.initial).min(window.cwnd()));
         }
-        self.phase = Phase::Validating { jump, end: ack.snd_nxt };
+        self.phase = Phase::Validating { jump, end: ack.snd_nxt, ended: None };
         Step::TurnTo(ack.pipe.min(window.cwnd()))
+    }
+
+    /// Grows as usual. A slow start that ends meanwhile rests until the last unvalidated byte has arrived, so that a loss before is still
+    /// answered by the retreat.
+    fn validate(&mut self, ack: &AckSample, window: &Window) -> Step {
+        let Phase::Validating { jump, end, ended } = &mut self.phase else { return Step::Grow(0) };
+        jump.una = ack.snd_una;
+        let step = match *ended {
+            Some((window, cause)) => Step::Exit { window, cause },
+            None => self.inner.on_ack(ack, window),
+        };
+        if !ack.snd_una.before(*end) {
+            self.phase = Phase::Normal(Resumption::Confirmed);
+        } else if let Step::Exit { window, cause } = step {
+            *ended = Some((window, cause));
+            return Step::Set(window);
+        }
+        step
     }
 }
 
@@ -133,14 +174,8 @@ impl<S: SlowStart> SlowStart for Resuming<S> {
                 }
                 Step::Grow(0)
             }
-            Phase::Validating { jump, end } => {
-                jump.una = ack.snd_una;
-                if !ack.snd_una.before(*end) {
-                    self.phase = Phase::Normal;
-                }
-                self.inner.on_ack(ack, window)
-            }
-            Phase::Retreat { .. } | Phase::Normal => self.inner.on_ack(ack, window),
+            Phase::Validating { .. } => self.validate(ack, window),
+            Phase::Retreat { .. } | Phase::Normal(_) => self.inner.on_ack(ack, window),
         }
     }
 
@@ -158,7 +193,7 @@ impl<S: SlowStart> SlowStart for Resuming<S> {
 
     fn on_congestion(&mut self) {
         self.inner.on_congestion();
-        self.phase = Phase::Normal;
+        self.phase = Phase::Normal(self.phase.ended());
     }
 
     fn on_undo(&mut self) {
@@ -172,8 +207,8 @@ impl<S: SlowStart> SlowStart for Resuming<S> {
                 self.phase = Phase::Retreat { jump, end: None };
                 Some((jump.pipe_size() / 2).max(self.initial))
             }
-            Phase::Reconnaissance | Phase::Normal => {
-                self.phase = Phase::Normal;
+            Phase::Reconnaissance | Phase::Normal(_) => {
+                self.phase = Phase::Normal(self.phase.ended());
                 self.inner.takes_over(prior, reduced)
             }
         }
@@ -195,14 +230,14 @@ impl<S: SlowStart> SlowStart for Resuming<S> {
 
     fn end_recovery(&mut self) -> RecoveryStep {
         let Phase::Retreat { jump, .. } = self.phase else { return self.inner.end_recovery() };
-        self.phase = Phase::Normal;
+        self.phase = Phase::Normal(Resumption::Retreated);
         RecoveryStep::Resume { capacity: jump.pipe_size() }
     }
 
     fn phase(&self) -> CcPhase {
         match self.phase {
             Phase::Unvalidated { .. } => CcPhase::Jump,
-            Phase::Reconnaissance | Phase::Validating { .. } | Phase::Retreat { .. } | Phase::Normal => {
+            Phase::Reconnaissance | Phase::Validating { .. } | Phase::Retreat { .. } | Phase::Normal(_) => {
                 self.inner.phase()
             }
         }
@@ -211,10 +246,19 @@ impl<S: SlowStart> SlowStart for Resuming<S> {
     fn pacing(&self, window: &Window) -> Option<Pacing> {
         match self.phase {
             Phase::Unvalidated { rate, .. } => rate.map(|rate| Pacing::Rate { rate, quantum: window.smss() }),
-            Phase::Reconnaissance | Phase::Validating { .. } | Phase::Retreat { .. } | Phase::Normal => {
+            Phase::Reconnaissance | Phase::Validating { .. } | Phase::Retreat { .. } | Phase::Normal(_) => {
                 self.inner.pacing(window)
             }
         }
+    }
+
+    fn resumption(&self) -> Option<Resumption> {
+        Some(match self.phase {
+            Phase::Reconnaissance => Resumption::Waiting,
+            Phase::Unvalidated { .. } | Phase::Validating { .. } => Resumption::Jumped,
+            Phase::Retreat { .. } => Resumption::Retreated,
+            Phase::Normal(after) => after,
+        })
     }
 
     fn boxed_size(&self) -> usize {

@@ -46,6 +46,7 @@ fn info() -> TcpInfo {
         negotiated: (true, true, true),
         ecn: EcnInfo { negotiated: true, delivered_ce: 13, received_ce: 14, reductions: 1, received_capable: 20 },
         syn_data_taken: true,
+        resumption: None,
         counters: counters(),
     }
 }

@@ -23,6 +23,7 @@ mod output;
 mod path;
 mod receiver;
 mod refused;
+mod resume;
 mod segment;
 mod sender;
 mod state;

@@ -9,6 +9,7 @@ use crate::endpoint::{Boundary, Endpoint, FourTuple, Source, State};
 use crate::event::{Read, ReadError, UrgentError, WriteError};
 use crate::recv::AckPace;
 use base::{Bytes, Instant};
+use cc::SavedPath;
 use core::net::{IpAddr, SocketAddr};
 use core::ops::RangeInclusive;
 use trace::{ConnId, Observer};
@@ -256,6 +257,12 @@ impl Stack {
     pub fn reconfigure<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn, cfg: &ValidConfig) {
         let cfg = self.configs.shared(cfg);
         self.with(cx, conn, |endpoint, ecx| endpoint.reconfigure(ecx, &cfg));
+    }
+
+    /// Lets a connection begin with what an earlier one left ([`Endpoint::saved_path`]), before it has sent data. Returns whether it does:
+    /// not after a lost SYN, and not with a controller that models the path.
+    pub fn resume(&mut self, conn: Conn, saved: &SavedPath) -> bool {
+        self.slots.get_mut(conn).is_some_and(|slot| slot.endpoint.resume(saved))
     }
 
     /// Makes ACKs leave sooner or later from now on; later traffic may change this again.

@@ -5,6 +5,7 @@ mod driver;
 mod half_close;
 mod lifetime;
 mod observed;
+mod remembered;
 mod requests;
 mod runtime;
 mod shards;

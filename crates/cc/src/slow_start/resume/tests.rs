@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::avoidance::{Cubic, CubicConfig, Reno, RenoConfig};
-use crate::control::CongestionControl;
+use crate::control::{CcNote, CongestionControl, Resumption};
 use crate::loss_based::LossBased;
 use crate::sample::{CongestionEvent, EpisodeKind};
 use crate::slow_start::{Classic, ClassicConfig};
@@ -41,6 +41,23 @@ fn packets(cc: &impl CongestionControl) -> Bytes {
     cc.window().cwnd() / PACKET
 }
 
+/// A slow start that ends with the first round trip of twice the shortest one.
+#[derive(Clone, Debug)]
+struct Detector(Classic);
+
+impl SlowStart for Detector {
+    const PHASE: CcPhase = CcPhase::SlowStart;
+
+    fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Step {
+        match (ack.rtt, ack.min_rtt) {
+            (Some(rtt), Some(least)) if rtt >= least * 2 => {
+                Step::Exit { window: window.cwnd(), cause: ExitCause::DelayIncrease }
+            }
+            _ => self.0.on_ack(ack, window),
+        }
+    }
+}
+
 /// A connection with 29 packets in flight, which jumps.
 fn jumped() -> Connection {
     let mut cc = connection();
@@ -72,9 +89,35 @@ fn the_ack_of_the_first_unvalidated_packet_begins_validation_which_the_last_one_
     assert_eq!(cc.pacing(), None);
     cc.on_ack(&at(210, 31, 120, 151));
     assert_eq!(packets(&cc), 121, "it grows as usual");
+    assert_eq!(cc.resumption(), Some(Resumption::Jumped));
     cc.on_ack(&at(300, 150, 80, 230));
+    assert_eq!(cc.resumption(), Some(Resumption::Confirmed));
     cc.on_congestion(&CongestionEvent::Loss { flight_size: 122 * PACKET }, Instant::ZERO);
     assert_eq!((packets(&cc), cc.governs_recovery()), (61, false), "an ordinary reduction");
+}
+
+/// The round trip doubles while 121 packets are not validated.
+#[test_case(true; "a loss before the last of them")]
+#[test_case(false; "no loss")]
+fn a_slow_start_that_ends_meanwhile_rests_until_all_is_validated(loss: bool) {
+    let window = Window::new(&InitialWindow::plain(10), PACKET);
+    let detector = Detector(Classic::new(&ClassicConfig { limit_segments: None }));
+    let resuming = Resuming::new(detector, &SAVED, 10 * PACKET, SeqNum(0));
+    let mut cc = LossBased::new(window, resuming, Reno::new(&RenoConfig::default()), None);
+    cc.on_ack(&at(100, 10, 29, 29));
+    cc.on_ack(&at(199, 30, 120, 150));
+    let queued = |una| AckSample { rtt: Some(SAVED.rtt * 2), ..at(300, una, 100, 200) };
+    assert_eq!(cc.on_ack(&queued(63)), None);
+    cc.on_ack(&queued(64));
+    assert_eq!((packets(&cc), cc.resumption()), (120, Some(Resumption::Jumped)));
+    if loss {
+        cc.on_congestion(&CongestionEvent::Loss { flight_size: 87 * PACKET }, Instant::ZERO);
+        assert_eq!((packets(&cc), cc.resumption()), (32, Some(Resumption::Retreated)));
+    } else {
+        let note = cc.on_ack(&queued(150));
+        assert_eq!(note, Some(CcNote::SlowStartExited(ExitCause::DelayIncrease)));
+        assert_eq!((packets(&cc), cc.resumption()), (120, Some(Resumption::Confirmed)));
+    }
 }
 
 #[test]
@@ -84,6 +127,7 @@ fn what_the_application_did_not_use_is_not_kept() {
     assert_eq!(packets(&cc), 150);
     cc.on_ack(&at(201, 29, 21, 50));
     assert_eq!((packets(&cc), cc.snapshot().phase), (29, CcPhase::SlowStart), "no more than was in flight before");
+    assert_eq!(cc.resumption(), Some(Resumption::Declined));
 }
 
 /// Packet 64 is lost after 34 unvalidated ones were acknowledged: 63 are known to fit; the remaining 86 make 149.
@@ -103,6 +147,7 @@ fn a_loss_is_answered_by_a_safe_retreat(cubic: bool, ssthresh: Bytes) {
     cc.on_ack(&at(220, 63, 87, 150));
     cc.on_congestion(&CongestionEvent::Loss { flight_size: 87 * PACKET }, Instant::ZERO);
     assert!(cc.governs_recovery() && !cc.window().in_slow_start());
+    assert_eq!(cc.resumption(), Some(Resumption::Retreated));
     assert_eq!(cc.window().cwnd(), 31_500);
     let recovering = |una, pipe, sent| AckSample { episode: EpisodeKind::Recovery, ..at(230, una, pipe, sent) };
     cc.on_ack(&recovering(63, 30, 150));
@@ -110,7 +155,7 @@ fn a_loss_is_answered_by_a_safe_retreat(cubic: bool, ssthresh: Bytes) {
     assert_eq!((cc.window().cwnd(), cc.governs_recovery()), (31_500, true), "it does not grow");
     cc.on_ack(&recovering(149, 10, 180));
     cc.on_recovery_exit(Instant::ZERO);
-    assert!(!cc.governs_recovery());
+    assert_eq!((cc.governs_recovery(), cc.resumption()), (false, Some(Resumption::Retreated)));
     assert_eq!((cc.window().cwnd(), cc.window().ssthresh() / PACKET), (31_500, ssthresh));
     cc.on_ack(&at(240, 150, 10, 180));
     assert_eq!(cc.window().cwnd(), 32_500, "slow start up to the threshold");
@@ -154,9 +199,10 @@ fn a_loss_or_a_timeout_before_the_jump_is_answered_as_usual_and_there_is_no_jump
         assert_eq!((packets(&cc), cc.governs_recovery()), (cwnd, false));
         cc.on_ack(&at(100, 10, 4, 29));
         assert_ne!(cc.snapshot().phase, CcPhase::Jump);
+        assert_eq!(cc.resumption(), Some(Resumption::Declined));
         let mut cc = jumped();
         cc.on_congestion(&timeout, Instant::ZERO);
-        assert_eq!((packets(&cc), cc.governs_recovery()), (1, false));
+        assert_eq!((packets(&cc), cc.governs_recovery(), cc.resumption()), (1, false, Some(Resumption::Retreated)));
     }
 }
 
@@ -167,4 +213,5 @@ fn an_undo_brings_the_jump_back() {
     assert_eq!(packets(&cc), 14);
     assert!(cc.undo());
     assert_eq!((packets(&cc), cc.snapshot().phase), (150, CcPhase::Jump));
+    assert_eq!(cc.resumption(), Some(Resumption::Jumped), "it was no retreat");
 }

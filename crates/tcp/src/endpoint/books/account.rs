@@ -94,6 +94,7 @@ impl Account<'_> {
             negotiated: (self.neg.sack, self.neg.timestamps, self.neg.scaling),
             ecn: self.stats.ecn(self.neg.ecn),
             syn_data_taken: self.syn_data_taken,
+            resumption: self.snd.cc.resumption(),
             counters: self.counters(),
         }
     }
