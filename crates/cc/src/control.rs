@@ -102,8 +102,10 @@ pub enum Resumption {
     Jumped,
     /// The path carries it.
     Confirmed,
-    /// It was not used: the path is another one or congested, the window had grown beyond it, or there was too little to send.
+    /// It does not fit: the path is another one, or congested.
     Declined,
+    /// It was not needed: the window had grown beyond it, or there was too little to send.
+    Unused,
     /// The path does not carry it: it is to be forgotten.
     Retreated,
 }

@@ -77,9 +77,13 @@ impl Remembered {
         saved: Option<SavedPath>,
     ) {
         let key = path(tuple);
-        if resumption == Some(Resumption::Retreated) {
-            self.paths.remove(&key);
-            return;
+        match resumption {
+            Some(Resumption::Retreated) => {
+                self.paths.remove(&key);
+                return;
+            }
+            Some(Resumption::Declined) => drop(self.paths.remove(&key)),
+            _ => {}
         }
         let until = now + self.config.lifetime;
         if let Some(memory) = self.paths.get_mut(&key) {

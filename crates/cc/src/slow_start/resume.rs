@@ -7,8 +7,14 @@
 //!
 //! This file keeps no store: the caller passes what it remembers at construction, and forgets it after a retreat.
 //!
+//! A path whose shortest round trip exceeds the remembered one by RFC 9406's margin (§4.3) has a queue already: others fill it, and a jump
+//! would be at their expense. RFC 9959 forbids it after signs of congestion and names losses and marks as examples; delay as a third
+//! one is this file's reading.
+//!
 //! Deviation: phases change with ACKs only. The beginning of a pause in the middle of a jump is therefore seen with the ACK after it.
 
+use super::delay_increase::{DelayIncrease, DelayIncreaseConfig};
+use super::round::RttMicros;
 use super::{ExitCause, RecoveryStep, SlowStart, Step};
 use crate::control::{CcPhase, Pacing, Resumption};
 use crate::sample::{AckSample, SentSample};
@@ -99,11 +105,13 @@ impl<S: SlowStart> Resuming<S> {
         Self { inner, saved: *saved, initial, initial_end: first + initial, phase: Phase::Reconnaissance }
     }
 
-    /// Returns whether the path resembles the remembered one; `None` while nothing is known.
+    /// Returns whether the path resembles the remembered one, without a queue; `None` while nothing is known.
     fn resembles(&self, ack: &AckSample) -> Option<bool> {
         let least = ack.min_rtt?;
         let current = ack.rtt.unwrap_or(least);
-        Some(least > self.saved.rtt.scale(1, 2) && current <= self.saved.rtt * OTHER_PATH)
+        let other = least <= self.saved.rtt.scale(1, 2) || current > self.saved.rtt * OTHER_PATH;
+        let queued = DelayIncrease::new(&DelayIncreaseConfig::default());
+        Some(!other && !queued.fires(RttMicros::of(least), RttMicros::of(self.saved.rtt)))
     }
 
     /// Looks for the moment to jump.
@@ -111,8 +119,12 @@ impl<S: SlowStart> Resuming<S> {
         let step = self.inner.on_ack(ack, window);
         let jump = self.saved.cwnd / 2;
         let resembles = self.resembles(ack);
-        if resembles == Some(false) || jump <= window.cwnd() || !matches!(step, Step::Grow(_) | Step::Set(_)) {
+        if resembles == Some(false) || !matches!(step, Step::Grow(_) | Step::Set(_)) {
             self.phase = Phase::Normal(Resumption::Declined);
+            return step;
+        }
+        if jump <= window.cwnd() {
+            self.phase = Phase::Normal(Resumption::Unused);
             return step;
         }
         if resembles.is_none() || ack.snd_una.before(self.initial_end) || !ack.cwnd_limited {
@@ -132,7 +144,7 @@ impl<S: SlowStart> Resuming<S> {
         // The wrapped policy has not seen the ACKs since.
         self.inner.on_undo();
         if ack.pipe < self.initial || ack.pipe <= jump.pipe_size() {
-            self.phase = Phase::Normal(Resumption::Declined);
+            self.phase = Phase::Normal(Resumption::Unused);
             return Step::TurnTo(jump.pipe_size().max(self.initial).min(window.cwnd()));
         }
         self.phase = Phase::Validating { jump, end: ack.snd_nxt, ended: None };

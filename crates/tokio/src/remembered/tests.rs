@@ -4,6 +4,7 @@ use super::*;
 use base::Rng;
 use tcp::config::GuardConfig;
 use tcp::{Config, DeviceCaps, Segmentation, StackConfig, StackCx, TxChecksum, ValidConfig};
+use test_case::test_case;
 use trace::Off;
 
 const SAVED: SavedPath = SavedPath { cwnd: 1_000_000, rtt: Duration::from_millis(100) };
@@ -57,7 +58,7 @@ fn a_memory_lives_for_its_time() {
     assert_eq!(resumption, Some(Resumption::Waiting));
     assert_eq!(host.stack.config(conn).unwrap().cc.resume, Some(SAVED));
     // One that was not worth it leaves the older one, and its time.
-    host.remembered.leave(conn, &tuple, at(299), Some(Resumption::Declined), None);
+    host.remembered.leave(conn, &tuple, at(299), Some(Resumption::Unused), None);
     assert_eq!((host.connect(1, at(300)).2, host.remembered.len()), (None, 0));
 }
 
@@ -91,6 +92,17 @@ fn what_did_not_hold_is_forgotten_and_not_replaced_by_what_was_seen_then() {
     let (conn, tuple, _) = host.connect(1, at(1));
     host.remembered.leave(conn, &tuple, at(2), Some(Resumption::Retreated), Some(LESS));
     assert_eq!((host.remembered.len(), host.connect(1, at(3)).2), (0, None));
+}
+
+#[test_case(None, None; "and nothing takes its place")]
+#[test_case(Some(LESS), Some(Resumption::Waiting); "and what was seen takes its place")]
+fn what_did_not_fit_is_forgotten(saved: Option<SavedPath>, then: Option<Resumption>) {
+    let mut host = Host::new(10);
+    host.learn(1, at(0), SAVED);
+    let (conn, tuple, _) = host.connect(1, at(1));
+    host.remembered.leave(conn, &tuple, at(2), Some(Resumption::Declined), saved);
+    let (conn, _, resumption) = host.connect(1, at(3));
+    assert_eq!((resumption, host.stack.config(conn).unwrap().cc.resume), (then, saved));
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn what_the_application_did_not_use_is_not_kept() {
     assert_eq!(packets(&cc), 150);
     cc.on_ack(&at(201, 29, 21, 50));
     assert_eq!((packets(&cc), cc.snapshot().phase), (29, CcPhase::SlowStart), "no more than was in flight before");
-    assert_eq!(cc.resumption(), Some(Resumption::Declined));
+    assert_eq!(cc.resumption(), Some(Resumption::Unused));
 }
 
 /// Packet 64 is lost after 34 unvalidated ones were acknowledged: 63 are known to fit; the remaining 86 make 149.
@@ -161,6 +161,8 @@ fn a_loss_is_answered_by_a_safe_retreat(cubic: bool, ssthresh: Bytes) {
     assert_eq!(cc.window().cwnd(), 32_500, "slow start up to the threshold");
 }
 
+#[test_case(112, 112, true; "less than an eighth longer")]
+#[test_case(113, 113, false; "a queue")]
 #[test_case(50, 50, false; "half of the remembered round trip is another path")]
 #[test_case(51, 51, true)]
 #[test_case(100, 1_000, true)]
@@ -170,6 +172,7 @@ fn a_round_trip_decides_whether_the_path_is_the_same(least_ms: u64, rtt_ms: u64,
     let ms = Duration::from_millis;
     cc.on_ack(&AckSample { rtt: Some(ms(rtt_ms)), min_rtt: Some(ms(least_ms)), ..at(100, 10, 9, 29) });
     assert_eq!(cc.snapshot().phase == CcPhase::Jump, jumps);
+    assert_eq!(cc.resumption(), Some(if jumps { Resumption::Jumped } else { Resumption::Declined }));
 }
 
 #[test]
@@ -187,6 +190,7 @@ fn a_jump_waits_for_the_first_flight_and_for_data_and_never_lowers_the_window() 
     }
     grown.on_ack(&at(100, 200, 9, 300));
     assert_eq!((packets(&grown), grown.snapshot().phase), (151, CcPhase::SlowStart));
+    assert_eq!(grown.resumption(), Some(Resumption::Unused));
 }
 
 #[test]
