@@ -3,14 +3,15 @@
 use crate::backend::BackendChoice;
 use crate::failure::{Failure, cannot_trace};
 use crate::interruption;
+use crate::machine;
 use crate::output::RowFormat;
 use crate::{output, summary, table};
 use ::profiles::nearest;
 use clap::Args;
 use lab::results::{self, Conditions};
 use lab::spec::{Primary, Role};
-use lab::{Backend, Experiment, Finished, LogError, MockBackend, Overrides, Plan, RunLog, RunName, SimBackend};
-use lab::{CellChoice, execute, spec};
+use lab::{Backend, Experiment, Finished, MockBackend, Overrides, Plan, RunName, SimBackend};
+use lab::{CellChoice, Store, StoreError, execute, spec};
 use realtime::{NetnsBackend, Traced};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -41,9 +42,12 @@ pub struct AbArgs {
     /// Runs in parallel [default: one per processor; in real time always one].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     jobs: Option<u16>,
-    /// Keep every run in DIR/runs.jsonl, and continue from the runs found there.
+    /// Keep every run in DIR as tables in Parquet, DIR/runs and DIR/flows, and continue from the runs found there.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Keep what each flow sends, gets acknowledged, and may have in flight, second by second, in DIR/series, too; of the runs made now.
+    #[arg(long, requires = "out")]
+    series: bool,
     /// How results are written to stdout.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: RowFormat,
@@ -81,8 +85,12 @@ pub fn run(args: &AbArgs) -> Result<(), Failure> {
             "--until-decided {most}: each arm begins with {first} runs; name at least as many, or fewer with `--iterations`"
         )));
     }
-    let mut log = open_log(args.out.as_deref())?;
-    let (finished, elapsed) = make(args, &mut plan, log.as_mut())?;
+    let mut store = open_store(args.out.as_deref())?;
+    if args.series {
+        store = store.map(Store::with_series).transpose().map_err(cannot_use)?;
+    }
+    let (finished, elapsed) = make(args, &mut plan, store.as_mut())?;
+    store.as_mut().map_or(Ok(()), |store| machine::ended(store, &finished, elapsed))?;
     disturbances(&plan, &finished);
     let rows = results::rows(&plan, &finished);
     let written = output::write(&match args.format {
@@ -150,16 +158,16 @@ pub fn find(name: &str) -> Result<Experiment, Failure> {
     Ok(spec::read(&stem, name, &text)?)
 }
 
-/// Opens the results kept in `directory`, if one is named; warns about unusable ones.
+/// Opens the results kept in `directory`, if one is named; says what is worth knowing of them.
 ///
 /// # Errors
 /// If the directory cannot hold results.
-pub fn open_log(directory: Option<&Path>) -> Result<Option<RunLog>, Failure> {
-    let log = directory.map(RunLog::open).transpose().map_err(cannot_use)?;
-    if let Some(warning) = log.as_ref().and_then(RunLog::warning) {
-        anstream::eprintln!("warning: {warning}");
-    }
-    Ok(log)
+pub fn open_store(directory: Option<&Path>) -> Result<Option<Store>, Failure> {
+    let Some(directory) = directory else { return Ok(None) };
+    let mut store = Store::open(directory).map_err(cannot_use)?;
+    store.notes().iter().for_each(|note| anstream::eprintln!("note: {note}"));
+    machine::began(&mut store)?;
+    Ok(Some(store))
 }
 
 /// Returns the requested number of threads, or the number of processors.
@@ -168,15 +176,15 @@ pub fn threads(asked: Option<u16>) -> usize {
 }
 
 /// Says why a directory for results is rejected, and how to fix it.
-fn cannot_use(error: LogError) -> Failure {
-    Failure::usage(format!("--out: {error}; name a directory that can be written and holds no other runs.jsonl"))
+fn cannot_use(error: StoreError) -> Failure {
+    Failure::usage(format!("--out: {error}; or name another directory, which can be written"))
 }
 
 /// Makes the runs, with a progress bar on a terminal.
 fn make(
     args: &AbArgs,
     plan: &mut Plan,
-    mut log: Option<&mut RunLog>,
+    mut store: Option<&mut Store>,
 ) -> Result<(Finished, std::time::Duration), Failure> {
     let jobs = jobs(args);
     let untraced = |error: std::io::Error| {
@@ -202,10 +210,10 @@ fn make(
         (None, None) => &SimBackend,
     };
     let finished = match args.until_decided {
-        None => execute(plan, backend, jobs, log, &mut progress),
+        None => execute(plan, backend, jobs, store, &mut progress),
         Some(most) => results::until_decided(plan, most, &mut |part| {
             bar.set_length(bar.position() + part.runs.len() as u64);
-            execute(part, backend, jobs, log.as_deref_mut(), &mut progress)
+            execute(part, backend, jobs, store.as_deref_mut(), &mut progress)
         }),
     };
     drop(real);

@@ -7,7 +7,7 @@ mod second;
 mod second_table;
 mod table;
 
-use crate::ab::{open_log, threads};
+use crate::ab::{open_store, threads};
 use crate::failure::Failure;
 use crate::interruption;
 use crate::output::{self, RowFormat};
@@ -15,7 +15,7 @@ pub use args::FidelityArgs;
 use args::PathKind;
 use indicatif::ProgressBar;
 use lab::run::stamp;
-use lab::{Backend, Finished, Plan, RunLog, SimBackend, UsageError, execute};
+use lab::{Backend, Finished, Plan, SimBackend, Store, UsageError, execute};
 use realtime::NetnsBackend;
 use realtime::fidelity::{Comparison, Group, PAIRS, compare};
 
@@ -50,12 +50,12 @@ fn compare_with_simulator(args: &FidelityArgs) -> Result<(), Failure> {
     let backend = NetnsBackend::new(&real[0], None, interruption::message(args.out.as_deref()))?;
 
     let mut comparisons = Vec::new();
-    let mut logs = [open(args, "sim")?, open(args, "netns")?];
+    let mut stores = [open(args, "sim")?, open(args, "netns")?];
     let runs: usize = simulated.iter().chain(&real).map(|plan| plan.runs.len()).sum();
     let bar = output::progress_bar(runs as u64, "{pos}/{len} runs {eta}");
     for ((group, sim), real) in groups.iter().zip(&simulated).zip(&real) {
-        let there = make(sim, &SimBackend, threads(None), &mut logs[0], &bar)?;
-        let here = make(real, &backend, 1, &mut logs[1], &bar)?;
+        let there = make(sim, &SimBackend, threads(None), &mut stores[0], &bar)?;
+        let here = make(real, &backend, 1, &mut stores[1], &bar)?;
         comparisons.extend(compare(*group, [(sim, &there), (real, &here)]));
     }
     bar.finish_and_clear();
@@ -63,18 +63,18 @@ fn compare_with_simulator(args: &FidelityArgs) -> Result<(), Failure> {
     print(args, &comparisons, page)
 }
 
-fn open(args: &FidelityArgs, name: &str) -> Result<Option<RunLog>, Failure> {
-    open_log(args.out.as_ref().map(|directory| directory.join(name)).as_deref())
+fn open(args: &FidelityArgs, name: &str) -> Result<Option<Store>, Failure> {
+    open_store(args.out.as_ref().map(|directory| directory.join(name)).as_deref())
 }
 
 fn make(
     plan: &Plan,
     backend: &dyn Backend,
     jobs: usize,
-    log: &mut Option<RunLog>,
+    store: &mut Option<Store>,
     bar: &ProgressBar,
 ) -> Result<Finished, Failure> {
-    let finished = execute(plan, backend, jobs, log.as_mut(), &mut |_| bar.inc(1));
+    let finished = execute(plan, backend, jobs, store.as_mut(), &mut |_| bar.inc(1));
     let finished = finished.map_err(|error| Failure::Failed(format!("{error}; what was written before is kept")))?;
     match finished.failures.first() {
         None => Ok(finished),

@@ -3,7 +3,7 @@
 mod page;
 mod table;
 
-use crate::ab::{open_log, threads};
+use crate::ab::{open_store, threads};
 use crate::backend::BackendChoice;
 use crate::failure::Failure;
 use crate::output::{self, RowFormat};
@@ -11,7 +11,7 @@ use ::profiles::nearest;
 use clap::Args;
 use lab::headlines::{Backends, Claim, Evidence, Finding, Verdict, claims, evidence, find};
 use lab::run::stamp;
-use lab::{MockBackend, RunLog, SimBackend, StaleSackBackend};
+use lab::{MockBackend, SimBackend, StaleSackBackend, Store};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -29,7 +29,7 @@ pub struct HeadlinesArgs {
     /// Only these rows.
     #[arg(long, value_name = "ROW,…", value_delimiter = ',', num_args = 1..)]
     only: Vec<String>,
-    /// Keep every run in DIR/runs.jsonl, and continue from the runs found there.
+    /// Keep every run in DIR as tables in Parquet, and continue from the runs found there.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Write the page: the table, and for each row what the traces show.
@@ -46,9 +46,9 @@ pub struct HeadlinesArgs {
 /// When an option is wrong, a file cannot be written, or a row with a band is not reproduced.
 pub fn run(args: &HeadlinesArgs) -> Result<(), Failure> {
     let claims = choose(&args.only)?;
-    let mut log = open_log(args.out.as_deref())?;
+    let mut store = open_store(args.out.as_deref())?;
     let began = Instant::now();
-    let evidence = make(args, &claims, log.as_mut())?;
+    let evidence = make(args, &claims, store.as_mut())?;
     let findings: Vec<Finding> = claims.iter().map(|claim| find(claim, &evidence)).collect();
     let written = output::write(&match args.format {
         RowFormat::Table => table::for_people(&findings),
@@ -78,7 +78,7 @@ fn choose(only: &[String]) -> Result<Vec<&'static Claim>, Failure> {
 }
 
 /// Makes the runs that the rows need, each one once.
-fn make(args: &HeadlinesArgs, claims: &[&'static Claim], mut log: Option<&mut RunLog>) -> Result<Evidence, Failure> {
+fn make(args: &HeadlinesArgs, claims: &[&'static Claim], mut store: Option<&mut Store>) -> Result<Evidence, Failure> {
     let studies: Vec<_> = claims.iter().flat_map(|claim| claim.studies()).collect();
     let plans = evidence::plans(&studies).map_err(Failure::usage)?;
     let backends = match args.backend {
@@ -92,7 +92,7 @@ fn make(args: &HeadlinesArgs, claims: &[&'static Claim], mut log: Option<&mut Ru
     let mut made = Evidence::default();
     for (study, plan) in plans {
         bar.set_message(study.name);
-        made.make(study, plan, backends, jobs, log.as_deref_mut(), &mut |_| bar.inc(1))
+        made.make(study, plan, backends, jobs, store.as_deref_mut(), &mut |_| bar.inc(1))
             .map_err(|error| Failure::Failed(format!("{error}; what was written before is kept")))?;
     }
     bar.finish_and_clear();

@@ -18,6 +18,7 @@ mod headlines;
 mod host;
 mod interruption;
 mod link;
+mod machine;
 mod model;
 mod monitor;
 mod observe;

@@ -16,7 +16,7 @@ pub mod window;
 pub use plan::{Plan, RunName, RunSpec};
 pub use results::Row;
 pub use run::{
-    Backend, Finished, LogError, Measured, MockBackend, Punctuality, RunFailure, RunLog, SimBackend, StaleSackBackend,
+    Backend, Finished, Measured, MockBackend, Punctuality, RunFailure, SimBackend, StaleSackBackend, Store, StoreError,
     execute,
 };
 pub use spec::{CellChoice, CommandPair, Ends, Experiment, KernelCc, Overrides, UsageError};

@@ -1,9 +1,12 @@
 //! The real program, from the outside: its output, where it goes, and its exit codes.
 
 mod analyze;
+mod kept;
 #[path = "../outside/program.rs"]
 mod outside;
 mod results;
+#[path = "../outside/kept.rs"]
+mod tables;
 mod usage;
 
 use outside::{Ended, command, longhaul};
@@ -16,6 +19,11 @@ const SMALL: [&str; 6] = ["--set", "flow.bytes=200kB", "--set", "path.rtt=25ms",
 /// `ab` on the small cell.
 fn ab(experiment: &str, more: &[&str]) -> Ended {
     longhaul(&[&["ab", experiment], &SMALL[..], more].concat())
+}
+
+/// Lines of JSON.
+fn objects(jsonl: &str) -> Vec<serde_json::Value> {
+    jsonl.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
 
 fn text_of(path: &Path) -> &str {

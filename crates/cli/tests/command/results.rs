@@ -1,15 +1,10 @@
 //! The output of `longhaul` for valid requests.
 
-use crate::{SMALL, ab, command, longhaul, paste, replay_of, text_of};
-use serde_json::Value;
+use crate::{SMALL, ab, command, longhaul, objects, paste, replay_of, text_of};
 use test_case::test_case;
 
 /// Arms of one family of profiles, and our own.
 const THREE: &str = "server-2016,server-2022,longhaul";
-
-fn objects(jsonl: &str) -> Vec<Value> {
-    jsonl.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
-}
 
 #[test]
 fn a_line_per_cell_and_arm_has_everything_the_contract_names() {
@@ -185,32 +180,6 @@ fn an_expectation_that_is_not_met_fails_with_a_command_for_its_cell() {
     // What the whole table says depends on its other cells.
     assert!(alone["p_table"].take().as_f64() < in_table["p_table"].take().as_f64());
     assert_eq!(alone, in_table);
-}
-
-#[test]
-fn a_second_invocation_goes_on_where_the_first_stopped() {
-    let directory = tempfile::tempdir().unwrap();
-    let out = text_of(directory.path());
-    let file = directory.path().join("runs.jsonl");
-    let first = ab("wan", &["--format", "jsonl", "--arms", THREE, "--out", out]);
-    let lines = std::fs::read_to_string(&file).unwrap();
-    assert_eq!(lines.lines().count(), 6);
-    for line in objects(&lines) {
-        assert!(line["version"].as_str().unwrap().starts_with(concat!(env!("CARGO_PKG_VERSION"), "+")));
-        assert_eq!(line["experiment"].as_str(), Some("wan"));
-        assert!(line["spec"].is_string() && line["seed"].is_u64() && line["config"].is_object());
-        assert!(line.as_object().unwrap().keys().all(|key| !key.contains("wall") && !key.contains("cpu")));
-    }
-    std::fs::write(&file, &lines[..lines.len() - 20]).unwrap();
-    let second = ab("wan", &["--format", "jsonl", "--arms", THREE, "--out", out]);
-    assert!(second.stderr.contains("warning: ") && second.stderr.contains("cut off"), "{}", second.stderr);
-    assert!(second.stderr.contains("resumed: 5 runs") && second.stderr.contains("done: 1 runs"), "{}", second.stderr);
-    assert_eq!(second.stdout, first.stdout);
-    let mut kept: Vec<String> = std::fs::read_to_string(&file).unwrap().lines().map(str::to_owned).collect();
-    let mut before: Vec<String> = lines.lines().map(str::to_owned).collect();
-    kept.sort();
-    before.sort();
-    assert_eq!(kept, before);
 }
 
 #[test]

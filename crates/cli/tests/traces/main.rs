@@ -3,11 +3,14 @@
 
 #[path = "../outside/program.rs"]
 mod outside;
+#[path = "../outside/kept.rs"]
+mod tables;
 
 use outside::longhaul;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
+use tables::rows;
 use trace_io::Event;
 
 fn text_of(path: &Path) -> &str {
@@ -246,41 +249,40 @@ fn a_trace_directory_holds_the_run_and_its_summary_adds_up() {
 }
 
 #[test]
-fn a_line_of_a_comparison_is_made_again_with_a_trace() {
+fn a_row_of_a_comparison_is_made_again_with_a_trace() {
     let directory = tempfile::tempdir().unwrap();
     let (out, trace) = (directory.path().join("out"), directory.path().join("trace"));
     let small = ["--set", "flow.bytes=300kB", "--iterations", "2", "--jobs", "1", "--out", text_of(&out)];
     let ended = longhaul(&[&["ab", "dsack", "--arms", "windows-11-22h2,longhaul"], &small[..]].concat());
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let lines = std::fs::read_to_string(out.join("runs.jsonl")).unwrap();
-    assert_eq!(lines.lines().count(), 4);
-    for (index, line) in lines.lines().enumerate() {
+    let kept = rows(&out, "runs");
+    assert_eq!(kept.len(), 4);
+    for (index, then) in kept.iter().enumerate() {
         let row = (index + 1).to_string();
         let ended = longhaul(&["replay", text_of(&out), &row, "--trace", text_of(&trace)]);
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-        let (then, now): (Value, _) = (serde_json::from_str(line).unwrap(), summary(&trace));
+        let now = summary(&trace);
         for (name, value) in now["measured"].as_object().unwrap() {
-            assert_eq!(then[name], *value, "line {row}: {name}");
+            assert_eq!(then[name], *value, "row {row}: {name}");
         }
         assert_eq!((&then["seed"], &then["arm"]), (&now["run"]["seed"], &now["run"]["arm"]));
     }
     // A row describes both, and its median run is the slower one.
-    let rows =
+    let printed =
         longhaul(&[&["ab", "dsack", "--arms", "windows-11-22h2,longhaul", "--format", "jsonl"], &small[..]].concat());
     let file = directory.path().join("rows.jsonl");
-    std::fs::write(&file, &rows.stdout).unwrap();
-    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    std::fs::write(&file, &printed.stdout).unwrap();
     for (row, arm) in [("1", "windows-11-22h2"), ("2", "longhaul")] {
         let ended = longhaul(&["replay", text_of(&file), row, "--trace", text_of(&trace)]);
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-        let runs = lines.iter().filter(|line| line["arm"] == arm);
+        let runs = kept.iter().filter(|row| row["arm"] == arm);
         let slower = runs.max_by_key(|line| line["elapsed_ns"].as_u64()).unwrap();
         let now = summary(&trace);
         assert_eq!((&slower["seed"], &slower["elapsed_ns"]), (&now["run"]["seed"], &now["measured"]["elapsed_ns"]));
     }
     let ended = longhaul(&["replay", text_of(&out), "5"]);
     assert_eq!(ended.code, Some(2));
-    assert!(ended.stderr.contains("line 5: no such line; lines are 1 to 4"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("row 5: no such row; rows are 1 to 4"), "{}", ended.stderr);
 }
 
 /// Each flow is a connection of the packets, with the events that name it as their comments.
@@ -327,8 +329,11 @@ fn a_run_of_several_flows_is_traced_with_the_first_of_each_group() {
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let again = longhaul(&["replay", text_of(&out), "1"]);
     assert_eq!(again.code, Some(0), "{}", again.stderr);
-    let line: Value = serde_json::from_str(&std::fs::read_to_string(out.join("runs.jsonl")).unwrap()).unwrap();
-    assert_eq!(line["company"], written["measured"]["company"]);
+    let (row, company) = (rows(&out, "runs").remove(0), &written["measured"]["company"]);
+    assert!(company["share_ppm"].is_u64());
+    for (name, value) in company.as_object().unwrap().iter().filter(|(_, value)| value.is_u64()) {
+        assert_eq!(row[name], *value, "{name}");
+    }
     assert!(again.stdout.contains("\narm 2 "), "{}", again.stdout);
 }
 

@@ -4,8 +4,7 @@ use super::quantity::Quantity;
 use super::study::{Study, Watch};
 use crate::plan::{Plan, RunSpec};
 use crate::results::stats::bootstrap;
-use crate::run::log::{LogError, RunLog};
-use crate::run::{Backend, Measured, execute};
+use crate::run::{Backend, Measured, Store, StoreError, execute};
 use crate::spec::UsageError;
 use base::Rng;
 use std::collections::BTreeMap;
@@ -58,14 +57,14 @@ impl Evidence {
         plan: Plan,
         backends: Backends<'_>,
         jobs: usize,
-        log: Option<&mut RunLog>,
+        store: Option<&mut Store>,
         progress: &mut dyn FnMut(&RunSpec),
-    ) -> Result<(), LogError> {
+    ) -> Result<(), StoreError> {
         let backend = match study.watch {
             Watch::Nothing => backends.plain,
             Watch::StaleSacks => backends.watching,
         };
-        let finished = execute(&plan, backend, jobs, log, progress)?;
+        let finished = execute(&plan, backend, jobs, store, progress)?;
         let iterations = plan.experiment.iterations as usize;
         let mut measured = vec![vec![vec![None; iterations]; plan.arms.len()]; plan.cells.len()];
         for (run, found) in plan.runs.iter().zip(&finished.measured) {

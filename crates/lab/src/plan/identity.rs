@@ -91,7 +91,7 @@ pub(crate) fn made_by(digest: &str, maker: &str) -> String {
 }
 
 /// FNV-1a, twice with different starts: 128 bits.
-fn fnv128(text: &str) -> String {
+pub(crate) fn fnv128(text: &str) -> String {
     let fnv = |start: u64| {
         text.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
     };

@@ -9,6 +9,6 @@ mod unfold;
 
 pub use arm::Arm;
 pub use identity::RunName;
-pub(crate) use identity::digest;
+pub(crate) use identity::{digest, fnv128};
 pub use sweep::{Cell, cells};
 pub use unfold::{Plan, RunSpec};

@@ -4,7 +4,7 @@ use crate::plan::difference::Differences;
 use crate::results::metrics::Metrics;
 use crate::results::rows::{Row, Spread, Versus};
 use crate::results::view::CellView;
-use crate::run::log::Identity;
+use crate::run::Identity;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 

@@ -8,7 +8,7 @@ use crate::results::metrics::{Metrics, Runs};
 use crate::results::rounded::rounded;
 use crate::results::stats::{self, Comparison, Design, Verdict};
 use crate::results::view::CellView;
-use crate::run::log::Identity;
+use crate::run::Identity;
 use crate::run::{Finished, Measured, Punctuality};
 use crate::spec::{GOODPUT, Point, Primary};
 use serde::Serialize;

@@ -7,17 +7,20 @@ use base::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use sim::{DatagramOutcome, Delays, FlowOutcome, Piece};
 
-/// Declares numbers of a run that may be absent, and their mean.
+/// Declares numbers of a run that may be absent, and their mean. The text behind the name begins the names of their columns.
 macro_rules! results {
-    ($(#[doc = $what:literal])* $result:ident $($name:ident $said:literal;)*) => {
-        $(#[doc = $what])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-        pub struct $result {
-            $(
-                #[doc = $said]
-                #[serde(default, skip_serializing_if = "Option::is_none")]
-                pub $name: Option<u64>,
-            )*
+    ($(#[doc = $what:literal])* $result:ident $prefix:literal $($name:ident $said:literal;)*) => {
+        $crate::run::columns::recorded! {
+            prefix $prefix;
+            $(#[doc = $what])*
+            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+            pub struct $result {
+                $(
+                    #[doc = $said]
+                    #[serde(default, skip_serializing_if = "Option::is_none")]
+                    pub $name: Option<u64>,
+                )*
+            }
         }
 
         impl $result {
@@ -33,7 +36,7 @@ pub(crate) use results;
 
 results! {
     /// What applications noticed; each is `None` where nothing of its kind took part.
-    ApplicationResult
+    ApplicationResult ""
     pieces "Transfers that began in the window and ended.";
     pieces_open "Transfers that began in it and did not end within the run.";
     completion_p50_us "Time that transfers took, microseconds: half of them no longer.";

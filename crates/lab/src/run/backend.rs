@@ -2,6 +2,7 @@
 
 use crate::plan::RunSpec;
 use crate::run::measured::Measured;
+use crate::run::parts::{Made, Wanted};
 use core::fmt;
 
 /// Runs runs. Called from several threads at once.
@@ -11,6 +12,14 @@ pub trait Backend: Sync {
     /// # Errors
     /// If a checker finds an error or the flow does not complete.
     fn run(&self, spec: &RunSpec) -> Result<Measured, RunFailure>;
+
+    /// Runs one to its end, and keeps what is wanted of its parts. A backend that does not see them keeps none.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    fn run_in_parts(&self, spec: &RunSpec, _wanted: Wanted) -> Result<Made, RunFailure> {
+        self.run(spec).map(Made::from)
+    }
 }
 
 /// A run that did not succeed.

@@ -6,6 +6,7 @@ use crate::run::backend::RunFailure;
 use crate::run::flows::{Flows, Order, flows};
 use crate::run::lone::{ideal_of_arm, with_own_time};
 use crate::run::measured::Measured;
+use crate::run::parts::Kept;
 use crate::run::second::SecondResult;
 use crate::run::shares::{Beside, shares};
 use crate::run::startup;
@@ -174,25 +175,34 @@ fn percent(part: u64, all: u64) -> Option<f64> {
     (all > 0).then(|| part as f64 * 100.0 / all as f64)
 }
 
-/// Makes a run with several flows. One in both orders is made twice, and only the first is observed.
+/// Makes a run with several flows. One in both orders is made twice, and only the first is observed and its flows kept.
 ///
 /// # Errors
 /// When the ends are not a profile, or a checker finds an error.
-pub(crate) fn simulate<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<Measured, RunFailure> {
-    let given = once(spec, Order::Given, observer)?;
+pub(crate) fn simulate<O: Observer>(
+    spec: &RunSpec,
+    observer: &mut O,
+    kept: Option<&mut Kept>,
+) -> Result<Measured, RunFailure> {
+    let given = once(spec, Order::Given, observer, kept)?;
     match spec.point.company.orders {
         Orders::Given => Ok(given),
-        Orders::Both => Ok(given.mean_with(&once(spec, Order::Reversed, &mut trace::Off)?)),
+        Orders::Both => Ok(given.mean_with(&once(spec, Order::Reversed, &mut trace::Off, None)?)),
     }
 }
 
-fn once<O: Observer>(spec: &RunSpec, order: Order, observer: &mut O) -> Result<Measured, RunFailure> {
-    let found = made(spec, flows(spec, order)?, observer)?;
+fn once<O: Observer>(
+    spec: &RunSpec,
+    order: Order,
+    observer: &mut O,
+    kept: Option<&mut Kept>,
+) -> Result<Measured, RunFailure> {
+    let found = made(spec, flows(spec, order)?, observer, kept)?;
     let (company, is_arm) = (&spec.point.company, |group: usize| spec.point.company.groups[group].is_arm());
     if company.harm == Figure::Unknown || company.groups.iter().all(Group::is_arm) {
         return Ok(found);
     }
-    let arm_alone = made(spec, flows(spec, order)?.without(|group| !is_arm(group)), &mut trace::Off)?;
+    let arm_alone = made(spec, flows(spec, order)?.without(|group| !is_arm(group)), &mut trace::Off, None)?;
     let others_alone = others(spec, flows(spec, order)?.without(is_arm))?;
     let mut company = found.company.unwrap_or_default();
     let found_apart = &mut company.applications;
@@ -204,11 +214,19 @@ fn once<O: Observer>(spec: &RunSpec, order: Order, observer: &mut O) -> Result<M
     Ok(Measured { packets: found.packets + arm_alone.packets, company: Some(company), ..found })
 }
 
-fn made<O: Observer>(spec: &RunSpec, flows: Flows, observer: &mut O) -> Result<Measured, RunFailure> {
+fn made<O: Observer>(
+    spec: &RunSpec,
+    flows: Flows,
+    observer: &mut O,
+    kept: Option<&mut Kept>,
+) -> Result<Measured, RunFailure> {
     let groups = &spec.point.company.groups;
     let of_arm = |flow: usize| flows.group_of.get(flow).is_some_and(|group| groups[*group].is_arm());
     let made = startup::run((&flows.scenario, &spec.point), of_arm, observer);
     let (outcome, startup) = made.map_err(|failure| RunFailure(failure.to_string()))?;
+    if let Some(kept) = kept {
+        kept.note(&spec.point, &flows.group_of, &outcome);
+    }
     Ok(Measured { startup, ..measured(spec, &flows, &outcome)? })
 }
 

@@ -2,8 +2,8 @@
 //! order in which they finish affects them.
 
 use crate::plan::{Plan, RunSpec};
-use crate::run::log::{LogError, RunLog};
-use crate::run::{Backend, Measured, RunFailure};
+use crate::run::store::{Store, StoreError, Units};
+use crate::run::{Backend, Made, Measured, RunFailure, Wanted};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -17,7 +17,7 @@ pub struct Finished {
     pub failures: Vec<(usize, RunFailure)>,
     /// Runs that were made now.
     pub made: usize,
-    /// Runs whose result was already in the log.
+    /// Runs whose result was already in the store.
     pub resumed: usize,
     /// Packets of the runs made now.
     pub packets: u64,
@@ -25,8 +25,9 @@ pub struct Finished {
     pub jobs: usize,
 }
 
-/// Runs everything that `log` does not know yet on up to `jobs` threads; calls `progress` for every run, those found
-/// in the log first.
+/// Runs everything that `store` does not know yet on up to `jobs` threads; calls `progress` for every run, those found
+/// in the store first. Threads take single runs, in the order of the plan; a unit is stored when its last run is done, so that at most as
+/// many units are under way as there are threads, and those that wait to be written.
 ///
 /// # Errors
 /// If a result cannot be written; runs in progress are then finished and dropped.
@@ -34,10 +35,12 @@ pub fn execute(
     plan: &Plan,
     backend: &dyn Backend,
     jobs: usize,
-    log: Option<&mut RunLog>,
+    mut store: Option<&mut Store>,
     progress: &mut dyn FnMut(&RunSpec),
-) -> Result<Finished, LogError> {
-    let found: Vec<Option<Measured>> = plan.runs.iter().map(|run| log.as_ref().and_then(|log| log.find(run))).collect();
+) -> Result<Finished, StoreError> {
+    let wanted = store.as_ref().map_or(Wanted::Nothing, |store| store.wanted());
+    let mut find = |run: &RunSpec| store.as_mut().and_then(|store| store.find(run));
+    let found: Vec<Option<Measured>> = plan.runs.iter().map(&mut find).collect();
     let open: Vec<usize> = (0..found.len()).filter(|index| found[*index].is_none()).collect();
     let resumed = found.len() - open.len();
     plan.runs.iter().zip(&found).filter(|(_, known)| known.is_some()).for_each(|(run, _)| progress(run));
@@ -53,12 +56,13 @@ pub fn execute(
             scope.spawn(move || {
                 while !stop.load(Ordering::Relaxed)
                     && let Some(&index) = open.get(next.fetch_add(1, Ordering::Relaxed))
-                    && sender.send((index, guarded(backend, &plan.runs[index]))).is_ok()
+                    && sender.send((index, guarded(backend, &plan.runs[index], wanted))).is_ok()
                 {}
             });
         }
         drop(sender);
-        let outcome = collect(plan, &results, log, progress, &mut finished);
+        let keeper = store.map(|store| (store, Units::of(plan, &open)));
+        let outcome = collect(plan, &results, keeper, progress, &mut finished);
         stop.store(outcome.is_err(), Ordering::Relaxed);
         outcome
     })?;
@@ -68,31 +72,36 @@ pub fn execute(
 
 fn collect(
     plan: &Plan,
-    results: &mpsc::Receiver<(usize, Result<Measured, RunFailure>)>,
-    mut log: Option<&mut RunLog>,
+    results: &mpsc::Receiver<(usize, Result<Made, RunFailure>)>,
+    mut keeper: Option<(&mut Store, Units)>,
     progress: &mut dyn FnMut(&RunSpec),
     finished: &mut Finished,
-) -> Result<(), LogError> {
+) -> Result<(), StoreError> {
     for (index, result) in results {
-        let run = &plan.runs[index];
-        match result {
-            Ok(measured) => {
-                if let Some(log) = &mut log {
-                    log.append(plan, run, measured)?;
-                }
-                finished.packets += measured.packets;
-                finished.measured[index] = Some(measured);
+        let made = match result {
+            Ok(made) => {
+                finished.packets += made.measured.packets;
+                finished.measured[index] = Some(made.measured);
+                Some(made)
             }
-            Err(failure) => finished.failures.push((index, failure)),
+            Err(failure) => {
+                finished.failures.push((index, failure));
+                None
+            }
+        };
+        if let Some((store, units)) = &mut keeper
+            && let Some(unit) = units.done(index, made)
+        {
+            store.write(plan, &unit)?;
         }
-        progress(run);
+        progress(&plan.runs[index]);
     }
     Ok(())
 }
 
 /// A panic in a run becomes that run's failure: it has a seed and can be replayed like any other.
-fn guarded(backend: &dyn Backend, run: &RunSpec) -> Result<Measured, RunFailure> {
-    catch_unwind(AssertUnwindSafe(|| backend.run(run))).unwrap_or_else(|panic| {
+fn guarded(backend: &dyn Backend, run: &RunSpec, wanted: Wanted) -> Result<Made, RunFailure> {
+    catch_unwind(AssertUnwindSafe(|| backend.run_in_parts(run, wanted))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
         Err(RunFailure(format!("Panicked, seed {}: {}", run.seed, text.unwrap_or("no message"))))
     })
@@ -113,9 +122,9 @@ mod tests {
         Plan::new(experiment).unwrap()
     }
 
-    fn run(plan: &Plan, backend: &dyn Backend, jobs: usize, log: Option<&mut RunLog>) -> (Finished, usize) {
+    fn run(plan: &Plan, backend: &dyn Backend, jobs: usize, store: Option<&mut Store>) -> (Finished, usize) {
         let mut progress = 0;
-        let finished = execute(plan, backend, jobs, log, &mut |_| progress += 1).unwrap();
+        let finished = execute(plan, backend, jobs, store, &mut |_| progress += 1).unwrap();
         (finished, progress)
     }
 
@@ -160,9 +169,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let small = plan(&["path.rtt=25ms", "flow.bytes=1kB"]);
         let large = plan(&["path.rtt=25ms", "flow.bytes=1kB,2kB"]);
-        let (first, _) = run(&small, &MockBackend, 2, Some(&mut RunLog::open(directory.path()).unwrap()));
+        let (first, _) = run(&small, &MockBackend, 2, Some(&mut Store::open(directory.path()).unwrap()));
         assert_eq!((first.made, first.resumed), (6, 0));
-        let (second, progress) = run(&large, &MockBackend, 2, Some(&mut RunLog::open(directory.path()).unwrap()));
+        let (second, progress) = run(&large, &MockBackend, 2, Some(&mut Store::open(directory.path()).unwrap()));
         assert_eq!((second.made, second.resumed, progress), (6, 6, 12));
         assert_eq!(second.measured, run(&large, &MockBackend, 1, None).0.measured);
     }

@@ -1,5 +1,6 @@
 //! The results of a run. Its counters come from the list of metrics (`spec/metrics.rs`).
 
+use crate::run::columns::recorded;
 use crate::run::ideal::ideal_time;
 use crate::run::shares::CompanyResult;
 use crate::run::startup::StartUpResult;
@@ -22,6 +23,8 @@ macro_rules! measured {
         $(= $end:ident . $counter:ident $said:literal)?
         $(=> $how:ident ($($of:ident),*) $([$head:literal $decimals:literal $meaning:literal])? $description:literal)?;
     )*) => {
+        recorded! {
+        prefix "";
         /// The results of a run. In the simulator none of them depend on the machine.
         ///
         /// Ends other than ours cannot report everything: unknown values are `None`.
@@ -71,8 +74,26 @@ macro_rules! measured {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub punctuality: Option<Punctuality>,
         }
+        }
+
+        recorded! {
+        prefix "";
+        /// What the ends of a flow counted.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        pub struct Counters {
+            $($(
+                #[doc = $said]
+                pub $name: Option<u64>,
+            )?)*
+        }
+        }
 
         impl Measured {
+            /// Returns what the ends counted.
+            pub(crate) fn counters(&self) -> Counters {
+                Counters { $($($name: counted!(self.$name $counter),)?)* }
+            }
+
             /// Collects the results of a transfer between two of our own ends.
             fn of_ends(bytes: u64, elapsed: Duration, ends: &BothEnds<'_>) -> Self {
                 Self {
@@ -102,6 +123,8 @@ struct BothEnds<'t> {
     receiver: &'t TcpInfo,
 }
 
+recorded! {
+prefix "";
 /// How accurately the machine kept time during a run in real time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Punctuality {
@@ -113,6 +136,7 @@ pub struct Punctuality {
     pub attempts: u32,
     /// Whether the last attempt was disturbed too.
     pub disturbed: bool,
+}
 }
 
 impl Punctuality {

@@ -1,17 +1,18 @@
-//! From a line of a result back to its run: a line of `runs.jsonl` is a run; a row of `--format jsonl` names the median one of
-//! its runs.
+//! From a row of a result back to its run: a row of the table of runs that `--out` keeps is a run, as is a line of `runs.jsonl`, which
+//! earlier releases kept; a row of `--format jsonl` names the median one of its runs.
 //!
-//! A line contains everything that determines its run, so the experiment's file is not needed: path and flow in canonical form,
+//! A row contains everything that determines its run, so the experiment's file is not needed: path and flow in canonical form,
 //! the leaves in which the arm differs from the root profile, and the seed. The reader verifies that it is the same run: the
 //! digest must match, and so must the version, release and stamp of behaviour.
 
 use crate::plan::{RunSpec, digest};
-use crate::run::log::{FILE_NAME, Identity};
+use crate::run::identity::Identity;
 use crate::run::observed::Names;
 use crate::run::stamp;
+use crate::run::store::{LINES, identities};
 use crate::spec::{Ends, Key, Point};
 use serde::Deserialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// A run that was made before.
@@ -38,33 +39,40 @@ pub struct ReplayError {
     remedy: String,
 }
 
-/// Reads the run that line `row` of a result describes, counted from one. `result` is the directory of `--out` or its file.
+/// Reads the run that row `row` of a result describes, counted from one. `result` is the directory of `--out`, whose runs count by
+/// experiment, cell, iteration and arm, or a file of lines.
 ///
 /// # Errors
-/// When the line does not exist, is not a result, or other code made it.
+/// When the row does not exist, is not a result, or other code made it.
 pub fn read(result: &Path, row: usize) -> Result<Recorded, ReplayError> {
-    let path: PathBuf = if result.is_dir() { result.join(FILE_NAME) } else { result.to_owned() };
-    let name = path.display();
+    let kept = if result.is_dir() {
+        identities(result).map_err(|error| cannot_read(result, error.to_string()))?
+    } else {
+        Vec::new()
+    };
+    let is_table = !kept.is_empty();
+    let path = if is_table || !result.is_dir() { result.to_owned() } else { result.join(LINES) };
+    let (name, what) = (path.display(), if is_table { "row" } else { "line" });
     let error = |problem: String, remedy: &str| ReplayError {
-        place: format!("`{name}`, line {row}"),
+        place: format!("`{name}`, {what} {row}"),
         problem,
         remedy: remedy.to_owned(),
     };
-    let text = std::fs::read_to_string(&path).map_err(|problem| ReplayError {
-        place: format!("`{name}`"),
-        problem: problem.to_string(),
-        remedy: "name the directory that was given to `ab --out`, or a file of what `ab --format jsonl` printed"
-            .to_owned(),
-    })?;
-    let lines = text.lines().count();
-    let line = row.checked_sub(1).and_then(|index| text.lines().nth(index));
-    let line = line.ok_or_else(|| error("no such line".to_owned(), &format!("lines are 1 to {lines}")))?;
-    let line = match serde_json::from_str(line) {
-        Ok(Row { median_run: Some(run) }) => run,
-        _ => serde_json::from_str(line).map_err(|problem| {
-            let remedy = "take the file as `ab --out` or `ab --format jsonl` wrote it";
-            error(format!("it is neither a longhaul run nor a row that names one: {problem}"), remedy)
-        })?,
+    let missing = |rows: usize| error(format!("no such {what}"), &format!("{what}s are 1 to {rows}"));
+    let line = if is_table {
+        let rows = kept.len();
+        row.checked_sub(1).and_then(|index| kept.into_iter().nth(index)).ok_or_else(|| missing(rows))?
+    } else {
+        let text = std::fs::read_to_string(&path).map_err(|problem| cannot_read(&path, problem.to_string()))?;
+        let line = row.checked_sub(1).and_then(|index| text.lines().nth(index));
+        let line = line.ok_or_else(|| missing(text.lines().count()))?;
+        match serde_json::from_str(line) {
+            Ok(Row { median_run: Some(run) }) => run,
+            _ => serde_json::from_str(line).map_err(|problem| {
+                let remedy = "take the file as `ab --format jsonl` wrote it";
+                error(format!("it is neither a longhaul run nor a row that names one: {problem}"), remedy)
+            })?,
+        }
     };
     if let Some(maker) = &line.made_by {
         return Err(error(format!("it was made by {maker}"), "only simulated runs can be made again"));
@@ -77,6 +85,15 @@ pub fn read(result: &Path, row: usize) -> Result<Recorded, ReplayError> {
         return Err(error(problem, "check out the code that made it, or make the comparison again"));
     }
     Ok(found)
+}
+
+fn cannot_read(path: &Path, problem: String) -> ReplayError {
+    ReplayError {
+        place: format!("`{}`", path.display()),
+        problem,
+        remedy: "name the directory that was given to `ab --out`, or a file of what `ab --format jsonl` printed"
+            .to_owned(),
+    }
 }
 
 fn again(line: Identity) -> Result<Recorded, String> {
@@ -121,7 +138,7 @@ mod tests {
     use super::*;
     use crate::plan::Plan;
     use crate::run::Measured;
-    use crate::run::log::RunLog;
+    use crate::run::{Backend, RunFailure, Store, execute};
     use crate::spec;
     use crate::spec::Overrides;
 
@@ -130,10 +147,19 @@ mod tests {
         let mut experiment = spec::builtin(experiment).unwrap();
         experiment.apply(&Overrides { iterations: Some(1), ..Overrides::default() }).unwrap();
         let plan = Plan::new(experiment).unwrap();
-        let mut log = RunLog::open(directory).unwrap();
-        let measured = Measured::of_transfer(1, base::Duration::from_millis(1));
-        plan.runs.iter().for_each(|run| log.append(&plan, run, measured).unwrap());
+        keep(directory, &plan);
         plan
+    }
+
+    struct Quick;
+    impl Backend for Quick {
+        fn run(&self, _: &RunSpec) -> Result<Measured, RunFailure> {
+            Ok(Measured::of_transfer(1, base::Duration::from_millis(1)))
+        }
+    }
+
+    fn keep(directory: &Path, plan: &Plan) {
+        execute(plan, &Quick, 1, Some(&mut Store::open(directory).unwrap()), &mut |_| {}).unwrap();
     }
 
     #[test]
@@ -160,18 +186,17 @@ mod tests {
         let arms = vec!["rfc".to_owned()];
         experiment.apply(&Overrides { set, arms, iterations: Some(1), ..Overrides::default() }).unwrap();
         let plan = Plan::new(experiment).unwrap();
-        let mut log = RunLog::open(directory.path()).unwrap();
-        let measured = Measured::of_transfer(1, base::Duration::from_millis(1));
-        log.append(&plan, &plan.runs[0], measured).unwrap();
+        keep(directory.path(), &plan);
         assert_eq!(read(directory.path(), 1).unwrap().run.ends, plan.runs[0].ends);
     }
 
     fn refused(change: impl Fn(String) -> String, row: usize) -> String {
         let directory = tempfile::tempdir().unwrap();
-        results(directory.path(), "dsack");
-        let path = directory.path().join(FILE_NAME);
-        let text = std::fs::read_to_string(&path).unwrap();
-        std::fs::write(&path, change(text)).unwrap();
+        let plan = results(directory.path(), "dsack");
+        std::fs::remove_dir_all(directory.path().join("runs")).unwrap();
+        let line = |run| serde_json::to_string(&Identity::new(&plan, run)).unwrap() + "\n";
+        let text: String = plan.runs.iter().map(line).collect();
+        std::fs::write(directory.path().join(LINES), change(text)).unwrap();
         let message = read(directory.path(), row).unwrap_err().to_string();
         message.replace(&directory.path().display().to_string(), "DIR")
     }

@@ -1,8 +1,11 @@
 //! What became of packets at a second bottleneck, as results hold it.
 
+use crate::run::columns::recorded;
 use serde::{Deserialize, Serialize};
 use sim::Hops;
 
+recorded! {
+prefix "second_";
 /// The second bottleneck in a run of several flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecondResult {
@@ -10,10 +13,11 @@ pub struct SecondResult {
     pub use_ppm: u64,
     /// Waiting there, microseconds: half of the packets in the window did not wait longer.
     pub wait_p50_us: u64,
-    /// 95 of 100.
+    /// 95 of 100 did not wait longer there.
     pub wait_p95_us: u64,
     /// Packets that it dropped in the whole run.
     pub dropped: u64,
+}
 }
 
 impl SecondResult {

@@ -2,6 +2,7 @@
 //! everywhere.
 
 use crate::run::applications::ApplicationResult;
+use crate::run::columns::recorded;
 use crate::run::ideal::carried;
 use crate::run::second::{SecondResult, crosses};
 use crate::spec::{Figure, Group, Point, Window, Work};
@@ -19,6 +20,8 @@ const CONVERGED: (usize, u64) = (5, 9);
 /// Per cent of what full packets carry that fill a path.
 const FILLED: u64 = 95;
 
+recorded! {
+prefix "";
 /// The results of several flows; parts are millionths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompanyResult {
@@ -61,6 +64,7 @@ pub struct CompanyResult {
     /// What applications noticed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub applications: ApplicationResult,
+}
 }
 
 /// Lines of runs without applications stay as they were.

@@ -6,6 +6,7 @@ use crate::run::company;
 use crate::run::hosts::{equip, receiver, removed, sender};
 use crate::run::measured::Measured;
 use crate::run::network::{paths, second};
+use crate::run::parts::{Kept, Made, Seconds, Wanted};
 use crate::run::startup;
 use crate::spec::{Ends, Flow};
 use sim::{FlowSpec, Outcome, Scenario, Workload};
@@ -19,6 +20,19 @@ impl Backend for SimBackend {
     fn run(&self, spec: &RunSpec) -> Result<Measured, RunFailure> {
         simulate(spec, &mut trace::Off)
     }
+
+    fn run_in_parts(&self, spec: &RunSpec, wanted: Wanted) -> Result<Made, RunFailure> {
+        let mut kept = Kept::default();
+        match wanted {
+            Wanted::Nothing => self.run(spec).map(Made::from),
+            Wanted::Flows => Ok(made(spec, &mut trace::Off, Some(&mut kept)).map(|found| kept.made(found, None))?),
+            Wanted::Series => {
+                let mut seconds = Seconds::default();
+                let found = made(spec, &mut seconds, Some(&mut kept))?;
+                Ok(kept.made(found, Some(&seconds)))
+            }
+        }
+    }
 }
 
 /// Makes a run in the simulator under `observer`. A run that loses segments by position has a twin without losses, which is not
@@ -27,10 +41,15 @@ impl Backend for SimBackend {
 /// # Errors
 /// As [`Backend::run`].
 pub fn simulate<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<Measured, RunFailure> {
+    made(spec, observer, None)
+}
+
+/// The same, with the flows of what is observed, if they are asked for.
+fn made<O: Observer>(spec: &RunSpec, observer: &mut O, kept: Option<&mut Kept>) -> Result<Measured, RunFailure> {
     let mut found = if spec.point.company.is_empty() {
-        simulate_alone(spec, observer)?
+        simulate_alone(spec, observer, kept)?
     } else {
-        company::simulate(spec, observer)?
+        company::simulate(spec, observer, kept)?
     };
     if let Some(twin) = spec.of_twin() {
         found.twin_ns = Some(simulate(&twin, &mut trace::Off)?.elapsed_ns);
@@ -39,22 +58,34 @@ pub fn simulate<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<Measure
 }
 
 /// Makes a run of one flow.
-fn simulate_alone<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<Measured, RunFailure> {
+fn simulate_alone<O: Observer>(
+    spec: &RunSpec,
+    observer: &mut O,
+    kept: Option<&mut Kept>,
+) -> Result<Measured, RunFailure> {
     let mut scenario = scenario(spec)?;
-    let mut found = simulate_one(spec, &scenario, observer)?;
+    let mut found = simulate_one(spec, &scenario, observer, kept)?;
     if !scenario.client_pauses.is_empty() {
         found.removed_ns = Some(removed(&scenario, &spec.point, found.bytes).as_nanos());
     }
     if !scenario.forward.drops.is_empty() {
         scenario.forward.drops.clear();
-        found.undropped_ns = Some(simulate_one(spec, &scenario, &mut trace::Off)?.elapsed_ns);
+        found.undropped_ns = Some(simulate_one(spec, &scenario, &mut trace::Off, None)?.elapsed_ns);
     }
     Ok(found)
 }
 
-fn simulate_one<O: Observer>(spec: &RunSpec, scenario: &Scenario, observer: &mut O) -> Result<Measured, RunFailure> {
+fn simulate_one<O: Observer>(
+    spec: &RunSpec,
+    scenario: &Scenario,
+    observer: &mut O,
+    kept: Option<&mut Kept>,
+) -> Result<Measured, RunFailure> {
     let made = startup::run((scenario, &spec.point), |_| true, observer);
     let (outcome, startup) = made.map_err(|failure| RunFailure(failure.to_string()))?;
+    if let Some(kept) = kept {
+        kept.note(&spec.point, &[], &outcome);
+    }
     Ok(Measured { startup, ..measured(&outcome)?.with_path(&spec.point, spec.seed, &outcome.along()) })
 }
 

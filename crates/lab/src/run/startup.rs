@@ -24,7 +24,7 @@ const FEWEST: u64 = 10;
 
 results! {
     /// What the starts of the arm's flows did to the path; each is `None` where it did not happen or is unknown.
-    StartUpResult
+    StartUpResult "startup_"
     until_ns "From the first SYN sent until the first avoidance; of several flows the longest, `None` if one of them had none.";
     queue_bytes "Most bytes of one flow's packets that the bottleneck held before that; of several flows the most.";
     queue_packets "The flow's packets inside at that moment.";

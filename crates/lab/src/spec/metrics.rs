@@ -165,6 +165,27 @@ impl Metric {
     }
 }
 
+/// Endings of names, and the units that they mean.
+const UNITS: [(&str, &str); 10] = [
+    ("_ns", "ns"),
+    ("_us", "us"),
+    ("_ms", "ms"),
+    ("_s", "s"),
+    ("_ppm", "1e-6"),
+    ("_milli", "1e-3"),
+    ("_pct", "%"),
+    ("_mbps", "Mbit/s"),
+    ("_bps", "bit/s"),
+    ("bytes", "B"),
+];
+
+/// Returns the unit of a number, which its name says: `_ns` and the like at its end, bytes at either end. Others count, or are ratios.
+pub(crate) fn unit_of(name: &str) -> &'static str {
+    let found = UNITS.iter().find(|(ending, _)| name.ends_with(ending));
+    let without = if name.starts_with("bytes_") { "B" } else { "1" };
+    found.map_or(without, |(_, unit)| unit)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,6 +213,22 @@ mod tests {
             current,
             "docs/MEASUREMENT.md is out of date; UPDATE_DOCS=1 cargo test -p longhaul-lab metrics writes it"
         );
+    }
+
+    #[test]
+    fn the_unit_of_a_number_is_in_its_name() {
+        let units = [
+            "elapsed_ns",
+            "bytes_sent",
+            "alone_bytes",
+            "share_ppm",
+            "converged_s",
+            "rtos",
+            "goodput_mbps",
+            "path_rate_bps",
+        ]
+        .map(unit_of);
+        assert_eq!(units, ["ns", "B", "B", "1e-6", "s", "1", "Mbit/s", "bit/s"]);
     }
 
     #[test]

@@ -77,7 +77,7 @@ fn a_row_has_what_every_row_has() {
     Sheet::new(&columns).push(&row);
 }
 
-/// That pyarrow understands it, `crates/lab/tests/shards/check.py` shows.
+/// That pyarrow understands it, `crates/lab/tests/tables/check.py` shows.
 #[test]
 fn the_units_stand_in_a_schema_of_arrow() {
     let (_, metadata) = Sheet::read(written(&columns(), &[]), &columns()).unwrap();

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::results::{Conditions, conditions, constants, jsonl, unmet};
+use crate::run::Identity;
 use crate::run::MockBackend;
-use crate::run::log::Identity;
 use crate::spec::{Expectation, Overrides};
 use crate::{run, spec};
 
