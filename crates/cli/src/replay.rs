@@ -13,7 +13,7 @@ pub struct ReplayArgs {
     /// The directory given to `longhaul ab --out`, or a file with the output of `longhaul ab --format jsonl`.
     #[arg(value_name = "RESULT")]
     result: PathBuf,
-    /// Line of the result, counted from one; for a row that describes several runs, the median run by goodput.
+    /// Row of the result, counted from one; for a row that describes several runs, the median run by goodput.
     #[arg(value_name = "ROW")]
     row: usize,
     #[command(flatten)]

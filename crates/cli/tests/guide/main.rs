@@ -1,4 +1,4 @@
-//! Tests that the commands in the README and the pages of `docs/guide` work as shown.
+//! Tests that the commands in the README, in `docs/answers.md` and in the pages of `docs/guide` work as shown.
 //!
 //! Each page is a shell session in a separate directory; `page` defines what a page may contain. A block that is not run (for
 //! root, or slow) has its options compared with `--help`, so that a renamed option is found too.
@@ -32,12 +32,12 @@ fn the_commands_of_the_guide_print_what_it_shows() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
 }
 
-/// The README and every page of the guide.
+/// The README, the answers and every page of the guide.
 fn pages() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let guide = fs::read_dir(root.join("docs/guide")).expect("there is a guide");
     let mut pages: Vec<PathBuf> = guide.map(|entry| entry.expect("it can be read").path()).collect();
-    pages.push(root.join("README.md"));
+    pages.extend(["README.md", "docs/answers.md"].map(|page| root.join(page)));
     pages
 }
 

@@ -1,10 +1,12 @@
 //! The metadata by which readers of Arrow learn the unit of a column: Parquet has no room for it in its own schema. It is Arrow's
-//! description of a schema, a *flatbuffer* within the envelope of a message, as text.
+//! description of a schema, a *flatbuffer* within the envelope of a message, as text. What columns have in common is there once, since
+//! readers open thousands of small files.
 //! Source: the Apache Arrow columnar format, "Serialization and Interprocess Communication", with `Schema.fbs` and `Message.fbs`.
 
 use super::{Column, ColumnKind};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use std::collections::BTreeMap;
 
 /// The key that readers know.
 pub(super) const KEY: &str = "ARROW:schema";
@@ -20,103 +22,146 @@ const CONTINUES: u32 = u32::MAX;
 /// Returns the description of these columns.
 pub(super) fn schema(columns: &[Column]) -> String {
     let mut to = Flat::default();
-    let root = to.slot();
-    let [_, _, header] = to.table(root, [Some(VERSION), Some(SCHEMA), Some(0)]);
-    let [_, fields] = to.table(header, [None, Some(0)]);
-    let fields = to.list(fields, columns.len());
-    for (column, at) in columns.iter().zip(fields) {
-        to.field(at, column);
+    let root = to.word(0);
+    let (message, [_, _, header]) = to.table([Some(VERSION), Some(SCHEMA), Some(0)]);
+    to.point(root, message);
+    let (schema, [_, list]) = to.table([None, Some(0)]);
+    to.point(header, schema);
+    let (fields, slots) = to.list(columns.len());
+    to.point(list, fields);
+    let (mut kinds, mut parts, mut units) = (Wanted::new(), Vec::new(), Wanted::new());
+    for (column, slot) in columns.iter().zip(slots) {
+        let number = type_of(column.kind);
+        let metadata = column.unit.map(|_| 0);
+        // Name, whether rows may lack it, the type's number, the type, how words are numbered, parts, metadata.
+        let described = [Some(0), Some(column.optional.into()), Some(number.0), Some(0), None, Some(0), metadata];
+        let (field, [name, _, _, kind, _, none, unit]) = to.table(described);
+        to.point(slot, field);
+        let text = to.text(&column.name);
+        to.point(name, text);
+        kinds.entry(number).or_default().push(kind);
+        parts.push(none);
+        if let Some(text) = column.unit {
+            units.entry(text).or_default().push(unit);
+        }
     }
-    to.0.resize(to.0.len().next_multiple_of(8), 0);
-    let length = u32::try_from(to.0.len()).expect("a schema is short");
-    let message = [CONTINUES, length].map(u32::to_le_bytes).concat();
-    BASE64_STANDARD.encode([message, to.0].concat())
+    to.once(kinds, |to, (number, bits)| to.kind(number, bits));
+    to.once(BTreeMap::from([((), parts)]), |to, ()| to.list(0).0);
+    to.once(units, Flat::unit);
+    BASE64_STANDARD.encode(to.message())
 }
+
+/// Slots by what they are to point to.
+type Wanted<T> = BTreeMap<T, Vec<usize>>;
+
+/// Returns the number of a column's type in Arrow's list of types, and the bits of a whole number.
+const fn type_of(kind: ColumnKind) -> (u32, u32) {
+    match kind {
+        ColumnKind::Wide => (WHOLE, 64),
+        ColumnKind::Narrow => (WHOLE, 32),
+        ColumnKind::Real => (REAL, 0),
+        ColumnKind::Word => (5, 0),
+        ColumnKind::Flag => (6, 0),
+    }
+}
+const WHOLE: u32 = 2;
+const REAL: u32 = 3;
+/// Of 64 bits.
+const DOUBLE: u32 = 2;
 
 /// A flatbuffer: tables whose slots hold numbers, or how far ahead something else lies. Everything takes four bytes.
 #[derive(Default)]
-struct Flat(Vec<u8>);
+struct Flat {
+    bytes: Vec<u8>,
+    /// Where each description of a table stands.
+    descriptions: BTreeMap<Vec<usize>, usize>,
+}
 
 impl Flat {
-    /// Appends room for four bytes, and returns where it is.
-    fn slot(&mut self) -> usize {
-        self.word(0)
-    }
-
+    /// Appends four bytes, and returns where they are.
     fn word(&mut self, word: u32) -> usize {
-        self.0.extend(word.to_le_bytes());
-        self.0.len() - 4
+        self.bytes.extend(word.to_le_bytes());
+        self.bytes.len() - 4
     }
 
-    /// Lets a slot point to what is appended next.
-    fn point(&mut self, slot: usize) {
-        let ahead = u32::try_from(self.0.len() - slot).expect("a schema is short");
-        self.0[slot..slot + 4].copy_from_slice(&ahead.to_le_bytes());
+    /// Lets a slot point to something behind it.
+    fn point(&mut self, slot: usize, to: usize) {
+        self.bytes[slot..slot + 4].copy_from_slice(&number(to - slot).to_le_bytes());
     }
 
-    /// Appends a table with these slots, to which `from` then points, and returns where they are; absent ones have their default.
-    fn table<const N: usize>(&mut self, from: usize, slots: [Option<u32>; N]) -> [usize; N] {
-        // What describes a table lies before it, in units of two bytes: its own length, the table's, and where each slot is.
+    /// Appends each thing once, and lets all slots that want it point to it.
+    fn once<T>(&mut self, wanted: Wanted<T>, append: impl Fn(&mut Self, T) -> usize) {
+        for (what, slots) in wanted {
+            let at = append(self, what);
+            slots.into_iter().for_each(|slot| self.point(slot, at));
+        }
+    }
+
+    /// Appends a table with these slots, and returns where it is and where they are; absent ones have their default.
+    fn table<const N: usize>(&mut self, slots: [Option<u32>; N]) -> (usize, [usize; N]) {
+        // What describes a table, in units of two bytes: its own length, the table's, and where each slot is.
         let there = slots.iter().flatten().count();
-        let mut places = vec![4 + 2 * N, 4 + 4 * there];
+        let mut description = vec![4 + 2 * N, 4 + 4 * there];
         let mut next = 4;
         for slot in &slots {
-            places.push(if slot.is_some() { next } else { 0 });
+            description.push(if slot.is_some() { next } else { 0 });
             next += 4 * usize::from(slot.is_some());
         }
-        if N % 2 == 1 {
-            self.0.extend([0; 2]);
-        }
-        let description = self.0.len();
-        self.0.extend(places.iter().flat_map(|place| u16::try_from(*place).expect("a small table").to_le_bytes()));
-        self.point(from);
-        let back = self.0.len() - description;
-        self.word(u32::try_from(back).expect("a small table"));
-        slots.map(|slot| slot.map_or(0, |word| self.word(word)))
+        let described = self.descriptions.get(&description).copied().unwrap_or_else(|| self.describe(description));
+        let at = self.word(number(self.bytes.len() - described));
+        (at, slots.map(|slot| slot.map_or(0, |word| self.word(word))))
     }
 
-    /// Appends a list of pointers.
-    fn list(&mut self, from: usize, len: usize) -> Vec<usize> {
-        self.point(from);
-        self.word(u32::try_from(len).expect("a short list"));
-        (0..len).map(|_| self.slot()).collect()
+    fn describe(&mut self, description: Vec<usize>) -> usize {
+        let at = self.bytes.len();
+        self.bytes.extend(description.iter().flat_map(|place| (*place as u16).to_le_bytes()));
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+        self.descriptions.insert(description, at);
+        at
     }
 
-    fn text(&mut self, from: usize, text: &str) {
-        self.point(from);
-        self.word(u32::try_from(text.len()).expect("a short text"));
-        self.0.extend(text.as_bytes());
+    /// Appends a list of pointers, and returns where it is and where they are.
+    fn list(&mut self, len: usize) -> (usize, Vec<usize>) {
+        (self.word(number(len)), (0..len).map(|_| self.word(0)).collect())
+    }
+
+    fn text(&mut self, text: &str) -> usize {
+        let at = self.word(number(text.len()));
+        self.bytes.extend(text.as_bytes());
         // Readers expect a zero behind it.
-        self.0.resize((self.0.len() + 1).next_multiple_of(4), 0);
+        self.bytes.resize((self.bytes.len() + 1).next_multiple_of(4), 0);
+        at
     }
 
-    /// Appends a column's description: name, whether rows may lack it, the number of its type in the list of types, the type, how words
-    /// are numbered, parts, metadata.
-    fn field(&mut self, from: usize, column: &Column) {
-        let number = match column.kind {
-            ColumnKind::Wide | ColumnKind::Narrow => 2,
-            ColumnKind::Real => 3,
-            ColumnKind::Word => 5,
-            ColumnKind::Flag => 6,
-        };
-        let metadata = column.unit.map(|_| 0);
-        let slots = [Some(0), Some(column.optional.into()), Some(number), Some(0), None, Some(0), metadata];
-        let [name, _, _, kind, _, parts, metadata] = self.table(from, slots);
-        self.text(name, &column.name);
-        match column.kind {
-            // Bits, and no sign.
-            ColumnKind::Wide => drop(self.table(kind, [Some(64), None])),
-            ColumnKind::Narrow => drop(self.table(kind, [Some(32), None])),
-            // Of double precision.
-            ColumnKind::Real => drop(self.table(kind, [Some(2)])),
-            ColumnKind::Word | ColumnKind::Flag => drop(self.table(kind, [])),
-        }
-        self.list(parts, 0);
-        if let Some(unit) = column.unit {
-            let pair = self.list(metadata, 1);
-            let [key, value] = self.table(pair[0], [Some(0), Some(0)]);
-            self.text(key, UNIT);
-            self.text(value, unit);
+    /// Appends a type: whole numbers have bits and no sign.
+    fn kind(&mut self, kind: u32, bits: u32) -> usize {
+        match kind {
+            WHOLE => self.table([Some(bits), None]).0,
+            REAL => self.table([Some(DOUBLE)]).0,
+            _ => self.table([]).0,
         }
     }
+
+    /// Appends metadata: a list of one pair.
+    fn unit(&mut self, unit: &str) -> usize {
+        let (list, pairs) = self.list(1);
+        let (pair, [key, value]) = self.table([Some(0), Some(0)]);
+        self.point(pairs[0], pair);
+        for (slot, text) in [(key, UNIT), (value, unit)] {
+            let at = self.text(text);
+            self.point(slot, at);
+        }
+        list
+    }
+
+    /// Returns it as a message.
+    fn message(mut self) -> Vec<u8> {
+        self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
+        let begin = [CONTINUES, number(self.bytes.len())].map(u32::to_le_bytes).concat();
+        [begin, self.bytes].concat()
+    }
+}
+
+fn number(number: usize) -> u32 {
+    u32::try_from(number).expect("a schema is short")
 }

@@ -78,13 +78,13 @@ impl Names {
         };
         let (iteration, seed) = (run.iteration, run.seed);
         let identity = Identity { iteration, seed, spec: run.digest.clone(), version, ..identity };
-        let number = number(&identity.spec, seed, &identity.version);
+        let number = number(&identity);
         Named { number, identity, swept: plan.cells[run.cell].title(), config }
     }
 }
 
-/// Returns the number of a run.
-fn number(spec: &str, seed: u64, version: &str) -> u64 {
-    let digest = fnv128(&format!("{spec} {seed} {version}"));
+/// Returns the number of a run. Two arms may be equal but for their names.
+fn number(run: &Identity) -> u64 {
+    let digest = fnv128(&format!("{} {} {} {}", run.spec, run.seed, run.version, run.arm));
     u64::from_str_radix(&digest[..16], 16).expect("a digest is hexadecimal")
 }

@@ -35,7 +35,7 @@ use ColumnKind::{Flag, Narrow, Real, Wide, Word};
 
 /// What every run has, before its results.
 const RUN: &[Own] = &[
-    ("run", Wide, false, "Number of the run in all tables: a digest of `spec`, `seed` and `version`."),
+    ("run", Wide, false, "Number of the run in all tables: a digest of `spec`, `seed`, `version` and `arm`."),
     ("experiment", Word, false, "Name of the experiment."),
     ("cell", Narrow, false, "Number of the cell in the experiment as it was made, from one."),
     ("swept", Word, false, "What the sweep set in the cell, key and value."),

@@ -135,6 +135,16 @@ fn a_wider_experiment_uses_what_is_there_and_doubles_nothing() {
     assert_eq!(finished.measured, make(&wide, &MockBackend, 1, TempDir::new().unwrap().path()).measured);
 }
 
+#[test]
+fn arms_that_are_equal_but_for_their_names_have_rows_of_their_own() {
+    let folder = TempDir::new().unwrap();
+    let mut plan = plan("wan", &["path.rtt=25ms", "flow.bytes=1MB"], 1);
+    let first = plan.runs[0].clone();
+    plan.runs[1] = RunSpec { arm: 1, ..first };
+    make(&plan, &MockBackend, 1, folder.path());
+    assert_eq!(numbers(folder.path()).iter().collect::<BTreeSet<_>>().len(), 2);
+}
+
 fn refused(change: impl FnOnce(&Path)) -> String {
     let folder = TempDir::new().unwrap();
     make(&plan("wan", &["path.rtt=25ms", "flow.bytes=1MB"], 1), &MockBackend, 1, folder.path());
