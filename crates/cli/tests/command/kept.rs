@@ -185,8 +185,11 @@ fn what_cannot_be_written_ends_it_with_a_reason_and_leaves_no_part() {
         "{}",
         full.stderr
     );
-    let left = ["runs", "flows", "series"].map(|table| std::fs::read_dir(out.join(table)).unwrap().count());
-    assert_eq!(left, [0; 3]);
+    // A small shard of another table may be there, whole; that of runs completes a unit.
+    let names = |table: &str| std::fs::read_dir(out.join(table)).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(names("runs").count(), 0);
+    let parts = ["flows", "series"].into_iter().flat_map(names).filter(|name| name.to_string_lossy().starts_with('.'));
+    assert_eq!(parts.count(), 0);
     assert_eq!(run(&seeds("3", &out, &[])).code, Some(0));
     assert_eq!(rows(&out, "runs").len(), 6);
 }
