@@ -53,8 +53,9 @@ impl BufferSize {
             Self::Packets(packets) => Buffer::Packets(packets),
             Self::Bdp(share) => {
                 let bytes = u128::from(rate.bytes_in(rtt)) * u128::from(share.num) / u128::from(share.den);
-                // One that leaves and one that waits: with less, a slow path carries nothing.
-                Buffer::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX).max(2 * PACKET))
+                // One that leaves and one that waits: with less, a slow path carries nothing. Without delay there is no product.
+                let least = if bytes == 0 { 0 } else { 2 * PACKET };
+                Buffer::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX).max(least))
             }
         }
     }
