@@ -28,7 +28,7 @@ pub struct Ends {
 }
 
 impl ProfileFlows {
-    /// Creates a device in each namespace, unless there are no such flows.
+    /// Creates a device in each namespace; returns `None` if no flow of the run is ours.
     ///
     /// # Errors
     /// If the system rejects one of them.

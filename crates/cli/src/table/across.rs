@@ -37,8 +37,7 @@ fn line(plan: &Plan, rows: &[Row], arm: usize) -> Option<Vec<Cell>> {
         |one: &&(usize, &Versus), other: &&(usize, &Versus)| one.1.median_ratio.total_cmp(&other.1.median_ratio);
     let (least, most) = (compared.iter().min_by(by_ratio)?, compared.iter().max_by(by_ratio)?);
     let ratios: Vec<f64> = compared.iter().map(|(_, versus)| versus.median_ratio).collect();
-    let name =
-        |cell: usize| plan.cells[cell].swept.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" ");
+    let name = |cell: usize| plan.cells[cell].values();
     let count = |verdict: &str| compared.iter().filter(|(_, versus)| versus.verdict == verdict).count();
     let (better, worse) = (count("better"), count("worse"));
     let texts = [

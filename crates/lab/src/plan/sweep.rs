@@ -25,6 +25,11 @@ impl Cell {
         own.collect()
     }
 
+    /// Values alone, for tables: `25ms 32MB`.
+    pub fn values(&self) -> String {
+        self.swept.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" ")
+    }
+
     /// Short text for messages: `path.rtt=25ms flow.bytes=32MB`.
     pub fn title(&self) -> String {
         let parts: Vec<String> = self.swept.iter().map(|(key, value)| format!("{key}={value}")).collect();

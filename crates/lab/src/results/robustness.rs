@@ -30,8 +30,7 @@ pub fn robustness(plan: &Plan, rows: &[Row]) -> Vec<Robustness> {
     if plan.cells.iter().all(|cell| cell.twin.is_none()) {
         return Vec::new();
     }
-    let name =
-        |cell: usize| plan.cells[cell].swept.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" ");
+    let name = |cell: usize| plan.cells[cell].values();
     let of_arm = |arm: usize| {
         let own: Vec<(usize, &Row)> = rows.iter().skip(arm).step_by(plan.arms.len()).enumerate().collect();
         let least = |of: fn(&Row) -> Option<f64>| {

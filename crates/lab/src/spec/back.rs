@@ -1,6 +1,6 @@
 //! The way back, which carries the ACKs: a bottleneck of its own, losses, and what links do to ACKs.
 
-use crate::spec::buffer::BufferSize;
+use crate::spec::buffer::{BufferSize, FULL_PACKET};
 use crate::spec::gaps::Gaps;
 use crate::spec::managed_queue::ManagedQueue;
 use crate::spec::refusal::Refusal;
@@ -60,8 +60,8 @@ impl Default for Back {
     }
 }
 
-/// Least usual buffer, bytes: ten full packets.
-const LEAST: u64 = 15_000;
+/// Least usual buffer, bytes.
+const LEAST: u64 = 10 * FULL_PACKET;
 
 impl Back {
     /// Returns the room of its bottleneck, on a path of this round-trip time: a managed queue's limit, or the buffer, or else a

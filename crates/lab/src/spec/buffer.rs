@@ -7,7 +7,7 @@ use netem::Buffer;
 use profiles::units::{self, Fraction};
 
 /// A full packet, bytes.
-const PACKET: u64 = 1500;
+pub(crate) const FULL_PACKET: u64 = 1_500;
 
 /// Size of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +36,9 @@ impl BufferSize {
             )
         })?;
         match size {
-            Self::Bytes(bytes) if bytes < PACKET => Err(Refusal::of_value(
+            Self::Bytes(bytes) if bytes < FULL_PACKET => Err(Refusal::of_value(
                 format!("a buffer of `{text}` takes no full packet"),
-                format!("write {PACKET}B or more"),
+                format!("write {FULL_PACKET}B or more"),
             )),
             size => Ok(size),
         }
@@ -53,8 +53,8 @@ impl BufferSize {
             Self::Packets(packets) => Buffer::Packets(packets),
             Self::Bdp(share) => {
                 let bytes = u128::from(rate.bytes_in(rtt)) * u128::from(share.num) / u128::from(share.den);
-                // One that leaves and one that waits: with less, a slow path carries nothing. Without delay there is no product.
-                let least = if bytes == 0 { 0 } else { 2 * PACKET };
+                // A slow path carries a packet only if one has room to wait behind the one in service. A path without delay has no product.
+                let least = if bytes == 0 { 0 } else { 2 * FULL_PACKET };
                 Buffer::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX).max(least))
             }
         }

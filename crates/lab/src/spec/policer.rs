@@ -1,5 +1,6 @@
 //! A policer, as experiments write it: `20Mbit/64kB`.
 
+use crate::spec::buffer::FULL_PACKET;
 use crate::spec::refusal::Refusal;
 use base::Rate;
 use core::fmt;
@@ -14,9 +15,6 @@ pub struct Policer {
     /// Bytes that it holds: a full packet or more.
     pub burst: u64,
 }
-
-/// Least size: packets of this length have to pass.
-const FULL_PACKET: u64 = 1_500;
 
 impl Policer {
     /// Reads the text; `none` and no text are none.

@@ -13,7 +13,7 @@ pub use column::{Column, ColumnKind};
 pub(crate) use cells::{Cursor, Values, read_column};
 pub(crate) use column::schema;
 pub(crate) use guarded::guarded;
-pub(crate) use write::io_error;
+pub(crate) use write::{io_error, plain};
 
 use ::parquet::file::reader::FileReader;
 use ::parquet::file::serialized_reader::SerializedFileReader;

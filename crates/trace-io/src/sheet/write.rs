@@ -7,7 +7,7 @@ use ::parquet::basic::{Compression, Encoding};
 use ::parquet::column::writer::ColumnWriter;
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::KeyValue;
-use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
+use ::parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::types::ColumnPath;
 use std::io::{self, Write};
@@ -56,15 +56,20 @@ fn write_column(column: &mut ColumnWriter<'_>, values: &Values) -> Result<(), Pa
     .map(|_| ())
 }
 
-/// Words of a few rows repeat, and a dictionary holds each once. Numbers are near their neighbours.
-fn properties(columns: &[Column], metadata: Vec<KeyValue>) -> WriterProperties {
-    let mut properties = WriterProperties::builder()
+/// What all our files have in common: each column says for itself what else it needs.
+pub(crate) fn plain(metadata: Vec<KeyValue>) -> WriterPropertiesBuilder {
+    WriterProperties::builder()
         .set_compression(Compression::UNCOMPRESSED)
         .set_dictionary_enabled(false)
         .set_statistics_enabled(EnabledStatistics::None)
         .set_offset_index_disabled(true)
         .set_created_by(format!("longhaul {}", env!("CARGO_PKG_VERSION")))
-        .set_key_value_metadata(Some(metadata));
+        .set_key_value_metadata(Some(metadata))
+}
+
+/// Words of a few rows repeat, and a dictionary holds each once. Numbers are near their neighbours.
+fn properties(columns: &[Column], metadata: Vec<KeyValue>) -> WriterProperties {
+    let mut properties = plain(metadata);
     for column in columns {
         let path = ColumnPath::from(column.name.as_str());
         properties = match column.kind {

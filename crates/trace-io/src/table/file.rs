@@ -6,7 +6,7 @@ use super::layout::Layout;
 use super::rows::{BATCH, Content, Key, Rows, Values};
 use super::{AT, CONN, EVENT, META, ROWS};
 use crate::Meta;
-use crate::sheet::{ColumnKind, io_error};
+use crate::sheet::{ColumnKind, io_error, plain};
 use ::parquet::basic::{Compression, Encoding};
 use ::parquet::column::writer::ColumnWriter;
 use ::parquet::errors::ParquetError;
@@ -134,13 +134,7 @@ fn there<T: Copy, U>(values: &[T], levels: &[i16], as_taken: impl Fn(T) -> U) ->
 /// which compression exploits as well as a dictionary does, and faster. Minimum and maximum are useful for time, connection and
 /// event: a query for one kind of event, or for a period, skips all other groups.
 fn properties(layout: &Layout, meta: String) -> WriterProperties {
-    let mut properties = WriterProperties::builder()
-        .set_compression(Compression::UNCOMPRESSED)
-        .set_dictionary_enabled(false)
-        .set_statistics_enabled(EnabledStatistics::None)
-        .set_offset_index_disabled(true)
-        .set_created_by(format!("longhaul {}", env!("CARGO_PKG_VERSION")))
-        .set_key_value_metadata(Some(vec![KeyValue::new(META.to_owned(), meta)]));
+    let mut properties = plain(vec![KeyValue::new(META.to_owned(), meta)]);
     for (index, column) in layout.columns.iter().enumerate() {
         let path = ColumnPath::from(column.name.as_str());
         if [AT, CONN, EVENT].contains(&index) {
