@@ -57,13 +57,51 @@ impl<'c> Sheet<'c> {
     /// # Errors
     /// What is wrong with it.
     pub fn read(bytes: Vec<u8>, columns: &'c [Column]) -> Result<(Self, BTreeMap<String, String>), String> {
+        let file = SheetFile::open(bytes)?;
+        Ok((file.read(columns)?, file.metadata))
+    }
+
+    /// Returns the rows one after the other, each with a value, or none, for each column.
+    pub fn each_row(&self) -> impl Iterator<Item = Vec<Option<Cell<'_>>>> {
+        let mut cursors: Vec<Cursor<'_>> = self.values.iter().map(Cursor::new).collect();
+        (0..self.rows).map(move |_| cursors.iter_mut().map(Cursor::next).collect())
+    }
+}
+
+/// A file of which only the end has been read, which says what it holds.
+pub struct SheetFile {
+    file: SerializedFileReader<Bytes>,
+    metadata: BTreeMap<String, String>,
+}
+
+impl SheetFile {
+    /// Reads what a file says of itself.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn open(bytes: Vec<u8>) -> Result<Self, String> {
         guarded(|| {
             let file = SerializedFileReader::new(Bytes::from(bytes)).map_err(|error| error.to_string())?;
             let pairs = file.metadata().file_metadata().key_value_metadata().into_iter().flatten();
             let metadata = pairs.filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?))).collect();
-            let mut sheet = Self::new(columns);
-            for group in 0..file.num_row_groups() {
-                let group = file.get_row_group(group).map_err(|error| error.to_string())?;
+            Ok(Self { file, metadata })
+        })
+    }
+
+    /// Returns its metadata.
+    pub const fn metadata(&self) -> &BTreeMap<String, String> {
+        &self.metadata
+    }
+
+    /// Reads these columns, wherever they stand in it.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read<'c>(&self, columns: &'c [Column]) -> Result<Sheet<'c>, String> {
+        guarded(|| {
+            let mut sheet = Sheet::new(columns);
+            for group in 0..self.file.num_row_groups() {
+                let group = self.file.get_row_group(group).map_err(|error| error.to_string())?;
                 let rows = usize::try_from(group.metadata().num_rows()).map_err(|_| "a negative number of rows")?;
                 for (column, values) in columns.iter().zip(&mut sheet.values) {
                     let found = read_column(&*group, column, rows);
@@ -71,14 +109,8 @@ impl<'c> Sheet<'c> {
                 }
                 sheet.rows += rows;
             }
-            Ok((sheet, metadata))
+            Ok(sheet)
         })
-    }
-
-    /// Returns the rows one after the other, each with a value, or none, for each column.
-    pub fn each_row(&self) -> impl Iterator<Item = Vec<Option<Cell<'_>>>> {
-        let mut cursors: Vec<Cursor<'_>> = self.values.iter().map(Cursor::new).collect();
-        (0..self.rows).map(move |_| cursors.iter_mut().map(Cursor::next).collect())
     }
 }
 

@@ -31,7 +31,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use trace_io::sheet::Sheet;
+use trace_io::sheet::{Sheet, SheetFile};
 
 /// What only says where and when runs were made: one object a line. It is also what two writers compete for.
 const MACHINE: &str = "machine.jsonl";
@@ -168,10 +168,10 @@ impl Store {
     }
 
     fn read_shard(&mut self, path: &Path) -> Result<(), StoreError> {
-        let Some(bytes) = whole_shard(path)? else { return Ok(()) };
+        let Some(shard) = known_shard(path)? else { return Ok(()) };
         let columns = tables::columns_of_results();
         let foreign = |problem: String| StoreError::foreign(path, problem);
-        let (sheet, _) = Sheet::read(bytes, &columns).map_err(foreign)?;
+        let sheet = shard.read(&columns).map_err(foreign)?;
         for row in sheet.each_row() {
             let found = tables::result_of(&row).ok_or_else(|| foreign("a row lacks what every run has".to_owned()))?;
             let (spec, version, seed, measured) = found;
@@ -190,9 +190,9 @@ pub(crate) fn identities(folder: &Path) -> Result<Vec<Identity>, StoreError> {
     let columns = tables::columns_of_names();
     let mut found = Vec::new();
     for path in file::shards(&folder.join(RUNS.name))? {
-        let Some(bytes) = whole_shard(&path)? else { continue };
+        let Some(shard) = known_shard(&path)? else { continue };
         let foreign = |problem: String| StoreError::foreign(&path, problem);
-        let (sheet, _) = Sheet::read(bytes, &columns).map_err(foreign)?;
+        let sheet = shard.read(&columns).map_err(foreign)?;
         for row in sheet.each_row() {
             let names = tables::names_of(&row);
             found.push(names.ok_or_else(|| foreign("a row lacks what every run has".to_owned()))?);
@@ -202,17 +202,18 @@ pub(crate) fn identities(folder: &Path) -> Result<Vec<Identity>, StoreError> {
     Ok(found.into_iter().map(|(_, identity)| identity).collect())
 }
 
-/// Reads a shard of runs; `None` if another release made it, which counts other things.
-fn whole_shard(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+/// Opens a shard of runs; `None` if another release made it, which counts other things.
+fn known_shard(path: &Path) -> Result<Option<SheetFile>, StoreError> {
     let foreign = |problem: String| StoreError::foreign(path, problem);
     let bytes = std::fs::read(path).map_err(|error| StoreError::io(path, error))?;
-    let (_, metadata) = Sheet::read(bytes.clone(), &[]).map_err(foreign)?;
-    let of = |key: &str| metadata.get(key).ok_or_else(|| foreign(format!("it has no `{key}`")));
+    let shard = SheetFile::open(bytes).map_err(foreign)?;
+    let of = |key: &str| shard.metadata().get(key).ok_or_else(|| foreign(format!("it has no `{key}`")));
     let (unit, layout) = (of(UNIT)?, of(LAYOUT)?);
     if path.file_stem().is_none_or(|name| name.to_string_lossy() != unit.as_str()) {
         return Err(foreign(format!("it holds the unit {unit}, and has another name")));
     }
-    Ok((*layout == RUNS.layout()).then_some(bytes))
+    let is_known = *layout == RUNS.layout();
+    Ok(is_known.then_some(shard))
 }
 
 #[cfg(test)]
