@@ -1,6 +1,7 @@
 //! `docs/events.md`: the vocabulary, generated, with what others call it.
 
 use crate::names::{NAMES, Task, qlog_field};
+use crate::table::column_of;
 use core::fmt::Write;
 use trace::{EventInfo, Kind, VERSION, VOCABULARY};
 
@@ -11,7 +12,8 @@ pub fn page() -> String {
          <!-- Generated from crates/trace/src/event.rs and crates/trace-io/src/names.rs. Do not edit: \
          UPDATE_DOCS=1 cargo test -p longhaul-trace-io -->\n\n\
          What traces speak of, version {VERSION}. Events that call a field the same share its column in `trace.parquet`; ranges have two, \
-         `…_start` and `…_end`, and times end in `_ns`. Every row has `at_ns`, `conn` and `event`, and \
+         `…_start` and `…_end`, and times end in `_ns`; where the column has another name than the field, it stands behind it. No column is a \
+         reserved word of SQL. Every row has `at_ns`, `conn` and `event`, and \
          `row`, which counts them as they happened (`ORDER BY row`): a row group holds events of one kind. In qlog, times are \
          milliseconds. Windows' names are those of the provider Microsoft-Windows-TCPIP, with the number of the event.\n\n\
          | Event | qlog | Windows | Linux |\n|---|---|---|---|\n"
@@ -46,9 +48,11 @@ fn event(out: &mut String, info: &EventInfo, etw: &[Task]) {
     let _ = writeln!(out, "\n|---|---|---|---|{}", "---|".repeat(etw.len()));
     for field in info.fields {
         let optional = if field.optional { ", or nothing" } else { "" };
+        let column = column_of(field.name);
+        let column = if column == field.name { String::new() } else { format!(" (`{column}`)") };
         let _ = write!(
             out,
-            "| `{}` | {}{optional} | {} | `{}` |",
+            "| `{}`{column} | {}{optional} | {} | `{}` |",
             field.name,
             kind(field.kind),
             field.doc.trim(),

@@ -1,8 +1,8 @@
 //! Reads the table back. A foreign or damaged file gives an error, never a panic.
 
-use super::layout::Layout;
+use super::layout::{Layout, former};
 use super::{AT, CONN, EVENT, META, ROW};
-use crate::sheet::{Cell, Cursor, guarded, read_column};
+use crate::sheet::{Cell, Column, Cursor, guarded, read_column};
 use crate::{Meta, Record, Trace, TraceError, VERSION};
 use ::parquet::file::reader::FileReader;
 use ::parquet::file::serialized_reader::SerializedFileReader;
@@ -54,9 +54,11 @@ impl Table {
         let rows = usize::try_from(group.metadata().num_rows()).map_err(|_| "a negative number of rows".to_owned())?;
         let mut columns = Vec::with_capacity(self.layout.columns.len());
         for column in &self.layout.columns {
-            let read =
-                read_column(&*group, column, rows).map_err(|problem| format!("column `{}`: {problem}", column.name));
-            columns.push(read?);
+            let read = read_column(&*group, column, rows).or_else(|problem| match former(&column.name) {
+                Some(name) => read_column(&*group, &Column { name: name.to_owned(), ..column.clone() }, rows),
+                None => Err(problem),
+            });
+            columns.push(read.map_err(|problem| format!("column `{}`: {problem}", column.name))?);
         }
         let mut cursors: Vec<Cursor<'_>> = columns.iter().map(Cursor::new).collect();
         let mut values = vec![None; columns.len()];

@@ -133,6 +133,17 @@ fn the_golden_file_of_this_version_is_read_as_it_was_written() {
     assert_eq!(trace.records, several(3 * VOCABULARY.len()), "the vocabulary has changed, and its version has not");
 }
 
+/// The same as earlier releases wrote it: words that SQL reserves were names of columns.
+#[test]
+fn a_file_with_former_names_of_columns_is_read() {
+    let former = format!("{}/golden/v5-former-columns.parquet", env!("CARGO_MANIFEST_DIR"));
+    let trace = dir::read(former.as_ref()).unwrap();
+    assert_eq!(trace.records, several(3 * VOCABULARY.len()));
+    let file = SerializedFileReader::new(File::open(&former).unwrap()).unwrap();
+    let names = file.metadata().file_metadata().schema_descr().columns().iter().map(|column| column.name().to_owned());
+    assert!(names.collect::<Vec<_>>().contains(&"by".to_owned()));
+}
+
 /// Canonical text.
 fn lines(records: &[Record]) -> String {
     let mut text = String::new();
