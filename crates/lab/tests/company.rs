@@ -52,6 +52,20 @@ fn a_flow_that_comes_late_or_from_far_away_has_less() {
     assert!(share("flow.company=arm + linux direction=back") > 99.9);
 }
 
+/// The bottleneck's queue bridges 25 ms of a pause of 100 ms, and pauses come in the first ten round trips of the run.
+#[test]
+fn the_ideal_time_of_a_flow_among_others_knows_the_pauses_of_its_host() {
+    let removed_ms = |company: &str, pause: &str| {
+        let set = [&SHORT[..], &["flow.orders=given", "path.buffer=1bdp", "path.jitter=0", pause, company]].concat();
+        rows("fairness", &set, &["linux"], 1).remove(0).metrics.removed_ms
+    };
+    let sized = "flow.company=arm bytes=1MB + linux";
+    assert_eq!(removed_ms(sized, "host.sender.pause=100ms x1"), Some(75.0));
+    assert_eq!(removed_ms(sized, "host.sender.pause=none"), None);
+    let late = "flow.company=arm bytes=1MB start=5s + linux";
+    assert_eq!(removed_ms(late, "host.sender.pause=100ms x1"), Some(0.0), "they are over when the flow begins");
+}
+
 #[test]
 fn the_result_of_several_flows_repeats_to_the_bit() {
     let made = || rows("late-comer", &["path.rate=5Mbit", "path.rtt=25ms", "flow.window=36s..40s"], &["longhaul"], 2);

@@ -273,7 +273,7 @@ fn measured(spec: &RunSpec, flows: &Flows, outcome: &Outcome) -> Result<Measured
     let sum = sum.with_path(&spec.point, spec.seed, &outcome.along());
     let ideal = ideal_of_arm(&spec.point, spec.seed, &beside).map(Duration::as_nanos);
     let sum = Measured { ideal_ns: ideal.or(sum.ideal_ns), ..sum };
-    Ok(with_own_time(sum, &spec.point, spec.seed, &beside))
+    Ok(with_own_time(sum, (&spec.point, &flows.scenario.client_pauses), spec.seed, &beside))
 }
 
 /// The counters of the arm's flows together; `None` if none is known. A flow that did not get through has counted nothing.

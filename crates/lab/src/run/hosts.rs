@@ -1,7 +1,7 @@
 //! The hosts of a run in the simulator: devices, pauses, and what pauses take from the ideal transfer.
 
 use crate::run::backend::RunFailure;
-use crate::run::ideal::{IDEAL_PACKET, ideal_time};
+use crate::run::ideal::IDEAL_PACKET;
 use crate::spec::{PauseSpec, Point};
 use base::{Duration, Rng};
 use netem::Buffer;
@@ -38,18 +38,24 @@ fn pauses(point: &Point, spec: Option<PauseSpec>, seed: u64, label: &str) -> Vec
     (0..count).map(draw).collect()
 }
 
-/// Returns by how much the sending host's pauses delay the end of an ideal transfer: a pause beyond what the bottleneck's queue can
-/// bridge leaves the link idle, until the transfer is over.
-pub(crate) fn removed(scenario: &Scenario, point: &Point, bytes: u64) -> Duration {
+/// Returns by how much the sending host's pauses delay the end of an ideal transfer, whose last packet would leave the bottleneck after
+/// `sent`: a pause beyond what the bottleneck's queue can bridge leaves the link idle, until the transfer is over. Before the transfer,
+/// which begins at `began`, there is nothing to bridge.
+pub(crate) fn removed(pauses: &[Pause], point: &Point, began: Duration, sent: Duration) -> Duration {
     let bridged = match point.buffer() {
         Buffer::Bytes(bytes) => point.rate.time_for(bytes),
         Buffer::Packets(packets) => point.rate.time_for(u64::from(packets) * IDEAL_PACKET),
         Buffer::Unlimited => return Duration::ZERO,
     };
-    let ideal = ideal_time(point, scenario.seed, bytes);
-    scenario.client_pauses.iter().fold(Duration::ZERO, |removed, pause| {
-        let in_time = pause.from < (ideal + removed).saturating_sub(point.rtt / 2);
-        if in_time { removed + pause.length.saturating_sub(bridged) } else { removed }
+    pauses.iter().fold(Duration::ZERO, |removed, pause| {
+        let ends = pause.from + pause.length;
+        if pause.from < began {
+            removed + ends.saturating_sub(began)
+        } else if pause.from < began + sent + removed {
+            removed + pause.length.saturating_sub(bridged)
+        } else {
+            removed
+        }
     })
 }
 
@@ -64,4 +70,27 @@ pub(crate) fn sender(point: &Point, arm: &ValidConfig) -> Result<ValidConfig, Ru
 /// Returns the TCP of the receiving host: the arm's, unless the cell says otherwise.
 pub(crate) fn receiver(point: &Point, arm: &ValidConfig) -> ValidConfig {
     point.hosts.receiver.as_ref().map_or(arm, |receiver| &receiver.config).clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Key;
+    use test_case::test_case;
+
+    /// At 12 Mbit/s a queue of 30 kB lasts for 20 ms.
+    #[test_case(100, 50 => 30; "what the queue does not bridge")]
+    #[test_case(100, 15 => 0; "what it bridges")]
+    #[test_case(960, 50 => 0; "after the end")]
+    #[test_case(20, 50 => 40; "a pause in which the flow begins")]
+    #[test_case(10, 20 => 0; "one that is over before")]
+    fn removed_ms(from: u64, length: u64) -> u64 {
+        let mut point = Point::default();
+        for (key, value) in [("path.rate", "12Mbit"), ("path.buffer", "30000B")] {
+            Key::find(key).unwrap().set(&mut point, value).unwrap();
+        }
+        let ms = Duration::from_millis;
+        let pause = Pause { from: ms(from), length: ms(length) };
+        removed(&[pause], &point, ms(30), ms(900)).as_millis()
+    }
 }

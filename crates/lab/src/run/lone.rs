@@ -1,21 +1,37 @@
 //! A transfer in company: the arm has one flow with a size, and its own time counts, as if it were alone.
 
+use crate::run::hosts::removed;
 use crate::run::ideal::ideal_time;
 use crate::run::measured::Measured;
 use crate::run::shares::{Beside, read_over};
 use crate::spec::{Company, Group, Life, Point, Second, Work};
-use base::{Duration, Rate};
-use sim::{Direction, Hops};
+use base::{Duration, Instant, Rate};
+use sim::{Direction, Hops, Pause};
 
-/// Returns the results with the transfer's own time and its ideal one, if the arm has a single flow with a size and it came through.
-pub(crate) fn with_own_time(found: Measured, point: &Point, seed: u64, flows: &[Beside<'_>]) -> Measured {
+/// Returns the results with the transfer's own time and its ideal one, if the arm has a single flow with a size and it came through, and
+/// with what the sending host's pauses take from that.
+pub(crate) fn with_own_time(
+    found: Measured,
+    (point, pauses): (&Point, &[Pause]),
+    seed: u64,
+    flows: &[Beside<'_>],
+) -> Measured {
     let mut of_arm = flows.iter().filter(|one| one.group.is_arm());
     let (Some(one), None) = (of_arm.next(), of_arm.next()) else { return found };
     let sized = matches!(Work::of(one.group), Ok(Work::Bytes(_)));
     let Some(elapsed) = one.flow.elapsed().filter(|_| sized && one.flow.is_complete()) else { return found };
     let bytes = one.flow.bytes_read;
-    let ideal = ideal_time(&fair_path(point, one.group), seed, bytes);
-    Measured { bytes, elapsed_ns: elapsed.as_nanos(), ideal_ns: Some(ideal.as_nanos()), ..found }
+    let path = fair_path(point, one.group);
+    let ideal = ideal_time(&path, seed, bytes);
+    let (began, sent) = (one.flow.started.since(Instant::ZERO), ideal.saturating_sub(path.whole_rtt() / 2));
+    let removed = (!pauses.is_empty()).then(|| removed(pauses, point, began, sent).as_nanos());
+    Measured {
+        bytes,
+        elapsed_ns: elapsed.as_nanos(),
+        ideal_ns: Some(ideal.as_nanos()),
+        removed_ns: removed.or(found.removed_ns),
+        ..found
+    }
 }
 
 /// Returns the path that is left for one flow: of each bottleneck that it crosses what datagrams leave, by equal parts to all flows that

@@ -182,6 +182,7 @@ impl Measured {
             bytes: u64::midpoint(self.bytes, other.bytes),
             elapsed_ns: u64::midpoint(self.elapsed_ns, other.elapsed_ns),
             ideal_ns: both(self.ideal_ns, other.ideal_ns),
+            removed_ns: both(self.removed_ns, other.removed_ns),
             dropped: u64::midpoint(self.dropped, other.dropped),
             aqm_drops: both(self.aqm_drops, other.aqm_drops),
             marks: both(self.marks, other.marks),

@@ -172,7 +172,7 @@ pub fn plain_results(spec: &RunSpec, flows: &[PlainFlow], came: Vec<PlainOutcome
     let elapsed = window.until.saturating_sub(window.from);
     let known = sum_of_arm(&beside, elapsed).unwrap_or_default();
     let found = Measured { company: Some(company), bytes, elapsed_ns: elapsed.as_nanos(), ..known };
-    Ok(with_own_time(found, point, spec.seed, &beside))
+    Ok(with_own_time(found, (point, &[]), spec.seed, &beside))
 }
 
 /// The flow as the simulator would report it.

@@ -4,11 +4,13 @@ use crate::plan::RunSpec;
 use crate::run::backend::{Backend, RunFailure};
 use crate::run::company;
 use crate::run::hosts::{equip, receiver, removed, sender};
+use crate::run::ideal::ideal_time;
 use crate::run::measured::Measured;
 use crate::run::network::{paths, second};
 use crate::run::parts::{Kept, Made, Seconds, Wanted};
 use crate::run::startup;
 use crate::spec::{Ends, Flow};
+use base::Duration;
 use sim::{FlowSpec, Outcome, Scenario, Workload};
 use trace::Observer;
 
@@ -66,7 +68,9 @@ fn simulate_alone<O: Observer>(
     let mut scenario = scenario(spec)?;
     let mut found = simulate_one(spec, &scenario, observer, kept)?;
     if !scenario.client_pauses.is_empty() {
-        found.removed_ns = Some(removed(&scenario, &spec.point, found.bytes).as_nanos());
+        let ideal = ideal_time(&spec.point, spec.seed, found.bytes);
+        let sent = ideal.saturating_sub(spec.point.whole_rtt() / 2);
+        found.removed_ns = Some(removed(&scenario.client_pauses, &spec.point, Duration::ZERO, sent).as_nanos());
     }
     if !scenario.forward.drops.is_empty() {
         scenario.forward.drops.clear();
