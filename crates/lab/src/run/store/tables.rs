@@ -63,7 +63,7 @@ const RUN: &[Own] = &[
 /// What every flow has, before its numbers.
 const FLOW: &[Own] = &[
     ("run", Wide, false, "Number of its run."),
-    ("group", Word, false, "Its group as experiments write it; `arm` where there is one flow."),
+    ("flow_group", Word, false, "Its group as experiments write it; `arm` where there is one flow."),
 ];
 
 /// The table of series has no other columns.
