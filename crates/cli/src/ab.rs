@@ -45,7 +45,8 @@ pub struct AbArgs {
     /// Keep every run in DIR as tables in Parquet, DIR/runs and DIR/flows, and continue from the runs found there.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Keep what each flow sends, gets acknowledged, and may have in flight, second by second, in DIR/series, too; of the runs made now.
+    /// Keep what each flow sends, gets acknowledged, and may have in flight, second by second, in DIR/series, too; of the
+    /// runs made now, since those found there are not made again.
     #[arg(long, requires = "out")]
     series: bool,
     /// How results are written to stdout.
@@ -91,6 +92,7 @@ pub fn run(args: &AbArgs) -> Result<(), Failure> {
     }
     let (finished, elapsed) = make(args, &mut plan, store.as_mut())?;
     store.as_mut().map_or(Ok(()), |store| machine::ended(store, &finished, elapsed))?;
+    without_series(store.as_ref());
     disturbances(&plan, &finished);
     let rows = results::rows(&plan, &finished);
     let written = output::write(&match args.format {
@@ -127,6 +129,11 @@ fn plan(args: &AbArgs) -> Result<Plan, Failure> {
         BackendChoice::Sim => {
             plan.can_be_simulated().map_err(Failure::usage)?;
             plan = plan.without_repetitions();
+        }
+        BackendChoice::Netns if args.series => {
+            return Err(Failure::usage(
+                "--series: only the simulator keeps series; leave it out with `--backend netns`",
+            ));
         }
         BackendChoice::Netns => plan = plan.made_by(NetnsBackend::maker()),
         BackendChoice::Mock => {}
@@ -168,6 +175,17 @@ pub fn open_store(directory: Option<&Path>) -> Result<Option<Store>, Failure> {
     store.notes().iter().for_each(|note| anstream::eprintln!("note: {note}"));
     machine::began(&mut store)?;
     Ok(Some(store))
+}
+
+/// Says which runs have no series although they are asked for.
+fn without_series(store: Option<&Store>) {
+    let lacking = store.map_or(0, Store::without_series);
+    if lacking > 0 {
+        anstream::eprintln!(
+            "note: {lacking} of these runs were kept without series and are not made again; name another directory with \
+             `--out` for series of all"
+        );
+    }
 }
 
 /// Returns the requested number of threads, or the number of processors.

@@ -107,6 +107,58 @@ fn series_are_kept_when_they_are_asked_for_and_add_up() {
 }
 
 #[test]
+fn runs_that_were_kept_without_series_are_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = text_of(directory.path());
+    assert_eq!(ab("wan", &["--arms", "rfc", "--out", out]).code, Some(0));
+    let ended = ab("wan", &["--arms", "rfc,linux", "--out", out, "--series"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("note: 2 of these runs were kept without series and are not made again; name another"),
+        "{}",
+        ended.stderr
+    );
+    let series = rows(directory.path(), "series");
+    let runs = rows(directory.path(), "runs");
+    let has = |run: &Value| series.iter().any(|row| row["run"] == run["run"]);
+    assert_eq!(runs.iter().map(|run| (run["arm"] == "linux", has(run))).filter(|(linux, has)| linux == has).count(), 4);
+    let real = longhaul(&["ab", "wan", "--series", "--out", out, "--backend", "netns"]);
+    assert_eq!(real.code, Some(2));
+    assert!(real.stderr.contains("only the simulator keeps series"), "{}", real.stderr);
+}
+
+#[test]
+fn runs_until_decided_that_were_killed_go_on_to_the_same_verdicts_and_rows() {
+    let directory = tempfile::tempdir().unwrap();
+    let (killed, whole) = (directory.path().join("killed"), directory.path().join("whole"));
+    let arguments = |out: &Path| seeds("4", out, &["--until-decided", "120", "--format", "jsonl", "--jobs", "2"]);
+    let undisturbed = run(&arguments(&whole));
+    assert_eq!(undisturbed.code, Some(0), "{}", undisturbed.stderr);
+    let made = rows(&whole, "runs").len();
+    assert!(made > 2 * 4, "{made} runs: none was added");
+    let words = arguments(&killed);
+    let files = || std::fs::read_dir(killed.join("runs")).into_iter().flatten().count();
+    for enough in [1, made / 4, made / 3] {
+        let mut child = command(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while child.try_wait().unwrap().is_none() && files() < enough {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(child.try_wait().unwrap().is_none(), "it was done before it was killed");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let kept = rows(&killed, "runs").len();
+    assert!((2..made).contains(&kept), "{kept} of {made}");
+    let resumed = run(&words);
+    assert!(resumed.stderr.contains(&format!("resumed: {kept} runs")), "{}", resumed.stderr);
+    assert_eq!(resumed.stdout, undisturbed.stdout);
+    let verdicts = objects(&resumed.stdout);
+    assert!(verdicts.iter().any(|row| row["vs_reference"]["verdict"].is_string()), "{}", resumed.stdout);
+    assert!(shards(&killed) == shards(&whole));
+}
+
+#[test]
 fn files_are_the_same_for_any_number_of_jobs() {
     let directory = tempfile::tempdir().unwrap();
     let [one, three] = ["1", "3"].map(|jobs| {

@@ -39,8 +39,17 @@ const MACHINE: &str = "machine.jsonl";
 const UNIT: &str = "longhaul.unit";
 const LAYOUT: &str = "longhaul.layout";
 
-/// Results of one run by version. Other code may have measured other things: they are `None` then.
-type ByVersion = BTreeMap<String, Option<Measured>>;
+/// What is kept of one run, by version.
+type ByVersion = BTreeMap<String, Kept>;
+
+/// What is kept of one run.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    /// `None` if other code measured other things.
+    measured: Option<Measured>,
+    /// Whether its series are kept, too.
+    series: bool,
+}
 
 /// The open folder.
 #[derive(Debug)]
@@ -50,6 +59,7 @@ pub struct Store {
     known: HashMap<RunKey, ByVersion>,
     names: Names,
     wanted: Wanted,
+    without_series: usize,
     notes: Vec<String>,
 }
 
@@ -73,6 +83,7 @@ impl Store {
             known: HashMap::new(),
             names: Names::default(),
             wanted: Wanted::Flows,
+            without_series: 0,
             notes: Vec::new(),
         };
         store.read_lines()?;
@@ -112,7 +123,15 @@ impl Store {
             return None;
         }
         let by_version = self.known.get(&(run.digest.clone(), run.seed))?;
-        by_version.get(self.names.version(run)).copied().flatten()
+        let kept = by_version.get(self.names.version(run))?;
+        let measured = kept.measured?;
+        self.without_series += usize::from(self.wanted == Wanted::Series && !kept.series);
+        Some(measured)
+    }
+
+    /// How many of the runs that were found lack the series that are kept of others: they were made without.
+    pub fn without_series(&self) -> usize {
+        self.without_series
     }
 
     /// Which parts of runs are kept.
@@ -161,7 +180,7 @@ impl Store {
         let path = self.folder.join(lines::FILE_NAME);
         let Some((results, note)) = lines::read(&path)? else { return Ok(()) };
         for (key, version, measured) in results {
-            self.known.entry(key).or_default().insert(version, measured);
+            self.known.entry(key).or_default().insert(version, Kept { measured, series: false });
         }
         self.notes.push(note);
         Ok(())
@@ -172,10 +191,13 @@ impl Store {
         let columns = tables::columns_of_results();
         let foreign = |problem: String| StoreError::foreign(path, problem);
         let sheet = shard.read(&columns).map_err(foreign)?;
+        // A unit has one name in all tables.
+        let of_series = path.file_name().map(|name| self.folder.join(SERIES.name).join(name));
+        let series = of_series.is_some_and(|path| path.exists());
         for row in sheet.each_row() {
             let found = tables::result_of(&row).ok_or_else(|| foreign("a row lacks what every run has".to_owned()))?;
             let (spec, version, seed, measured) = found;
-            self.known.entry((spec, seed)).or_default().insert(version, Some(measured));
+            self.known.entry((spec, seed)).or_default().insert(version, Kept { measured: Some(measured), series });
         }
         Ok(())
     }

@@ -85,6 +85,23 @@ fn files_are_the_same_for_any_number_of_jobs_and_each_run_is_one_row() {
 }
 
 #[test]
+fn runs_that_were_kept_without_series_are_counted_when_series_are_wanted() {
+    let folder = TempDir::new().unwrap();
+    let narrow = plan("wan", &["path.rtt=25ms", "flow.bytes=100kB"], 1);
+    let wide = plan("wan", &["path.rtt=25ms", "flow.bytes=100kB"], 2);
+    let again = |plan: &Plan, series: bool| {
+        let store = Store::open(folder.path()).unwrap();
+        let mut store = if series { store.with_series().unwrap() } else { store };
+        let finished = execute(plan, &SimBackend, 1, Some(&mut store), &mut |_| {}).unwrap();
+        (finished.made, store.without_series())
+    };
+    assert_eq!(again(&narrow, false), (2, 0));
+    assert_eq!(again(&narrow, false), (0, 0), "no series are asked for");
+    assert_eq!(again(&wide, true), (2, 2));
+    assert_eq!(again(&wide, true), (0, 2), "those of the second seed are there");
+}
+
+#[test]
 fn a_unit_that_lacks_its_shard_is_made_again_and_gives_the_same_file() {
     let folder = TempDir::new().unwrap();
     let plan = large();
