@@ -116,16 +116,34 @@ const PINGS: [&str; 6] = ["jain", "utilisation", "ping_p95_ms", "wait_p95_ms", "
 /// Those that follow where some row of several flows has them.
 const MORE: [&str; 3] = ["datagrams_lost_pct", "harm_pct", "harm_done_pct"];
 
+/// Those for several flows over two bottlenecks.
+const IN_LINE: [&str; 8] = [
+    "share_pct",
+    "share_lo_pct",
+    "share_hi_pct",
+    "utilisation",
+    "wait_p95_ms",
+    SECOND[0],
+    SECOND[1],
+    "retransmitted_pct",
+];
+
+/// What a second bottleneck adds to other lists.
+const SECOND: [&str; 2] = ["second_utilisation", "second_wait_p95_ms"];
+
 /// Returns the metrics for several flows.
 fn of_company(rows: &[Row]) -> Vec<&'static str> {
     let has = |name: &str| rows.iter().any(|row| row.metrics.get(name).is_some());
     let usual: &[&str] = match (has("transfers"), has("ping_p95_ms")) {
         (true, _) => &TRANSFERS,
         (false, true) => &PINGS,
+        (false, false) if has(SECOND[0]) => &IN_LINE,
         (false, false) => &COMPANY,
     };
+    let second = SECOND.into_iter().filter(|name| has(name) && !usual.contains(name));
     let started = STARTED.into_iter().filter(|name| has("full_rate_ms") && !usual.contains(name));
-    usual.iter().copied().chain(MORE.into_iter().filter(|name| has(name))).chain(started).collect()
+    let more = MORE.into_iter().filter(|name| has(name));
+    usual.iter().copied().chain(second).chain(more).chain(started).collect()
 }
 
 /// Returns the metrics to show, each with its column.

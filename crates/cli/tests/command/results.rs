@@ -92,6 +92,17 @@ fn the_table_shows_what_is_known_and_fits_into_a_hundred_columns() {
 }
 
 #[test]
+fn a_table_shows_both_bottlenecks_within_a_hundred_columns() {
+    let short = ["--set", "flow.window=5s..10s", "--iterations", "1", "--arms", "linux,longhaul"];
+    let ended = longhaul(&[&["ab", "parking-lot"], &short[..]].concat());
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let head = ended.stdout.lines().find(|line| line.starts_with("second.rate")).expect("the table has a head");
+    assert!(head.contains("use  wait  use 2  wait 2"), "{head}");
+    assert!(head.chars().count() <= 100, "{head}");
+    assert!(ended.stdout.contains("use 2    the same of the second bottleneck"), "{}", ended.stdout);
+}
+
+#[test]
 fn a_table_says_in_what_its_arms_differ_and_why_verdicts_are_open() {
     let set = ["--set", "longhaul.cc.slow_start.kind=classic"];
     let ended = ab("wan", &[&["--arms", "longhaul,longhaul,linux", "--backend", "mock"][..], &set].concat());
