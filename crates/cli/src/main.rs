@@ -9,6 +9,7 @@ mod activity;
 mod analyze;
 mod answer;
 mod backend;
+mod check;
 mod connections;
 mod device;
 mod experiments;
@@ -16,6 +17,7 @@ mod failure;
 mod fidelity;
 mod headlines;
 mod host;
+mod init;
 mod interruption;
 mod link;
 mod machine;
@@ -30,6 +32,7 @@ mod run;
 mod send;
 mod serve;
 mod several;
+mod shell;
 mod summary;
 mod table;
 mod tracer;
@@ -38,7 +41,7 @@ mod view;
 mod whole_file;
 mod window;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use failure::Failure;
 use std::process::ExitCode;
 
@@ -64,8 +67,8 @@ enum Command {
     Fidelity(fidelity::FidelityArgs),
     /// Measure every published result again.
     Headlines(headlines::HeadlinesArgs),
-    /// List the built-in experiments.
-    Experiments,
+    /// List the built-in experiments, or show one.
+    Experiments(experiments::ExperimentsArgs),
     /// List the TCP profiles, show one in full, or compare two.
     Profiles(crate::profiles::ProfilesArgs),
     /// Serve on a TUN device.
@@ -86,6 +89,14 @@ enum Command {
     View(view::ViewArgs),
     /// Show which receive window a path needs, and how systems are configured.
     Window(window::WindowArgs),
+    /// Write a commented experiment to begin with.
+    Init(init::InitArgs),
+    /// Check files of experiments and profiles.
+    Check(check::CheckArgs),
+    /// Write what a shell completes words with.
+    Completions(shell::CompletionsArgs),
+    /// Write the man page.
+    Man,
     /// A process of `fidelity --path second`.
     #[command(hide = true)]
     Yardstick {
@@ -102,7 +113,11 @@ fn main() -> ExitCode {
         Command::Replay(args) => replay::run(&args),
         Command::Fidelity(args) => fidelity::run(&args),
         Command::Headlines(args) => headlines::run(&args),
-        Command::Experiments => experiments::run(),
+        Command::Experiments(args) => experiments::run(&args),
+        Command::Init(args) => init::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Completions(args) => shell::completions(&args, &mut Cli::command()),
+        Command::Man => shell::man(&Cli::command()),
         Command::Profiles(args) => crate::profiles::run(&args),
         Command::Serve(args) => serve::run(&args).map_err(Failure::from),
         Command::Proxy(args) => proxy::run(&args).map_err(Failure::from),

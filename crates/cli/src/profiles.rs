@@ -17,6 +17,9 @@ pub struct ProfilesArgs {
     /// Show only the values that are assumed.
     #[arg(long)]
     unproven: bool,
+    /// Print the file of the built-in profile, as a template for one of your own.
+    #[arg(long, requires = "names", conflicts_with = "unproven")]
+    toml: bool,
 }
 
 /// Shows profiles.
@@ -27,6 +30,9 @@ pub fn run(args: &ProfilesArgs) -> Result<(), Failure> {
     let found: Vec<Arc<Profile>> = args.names.iter().map(|name| find(name)).collect::<Result<_, _>>()?;
     let chosen: Vec<&Profile> = found.iter().map(AsRef::as_ref).collect();
     chosen.iter().for_each(|profile| warn(profile));
+    if args.toml {
+        return template(&args.names);
+    }
     let text = match chosen.as_slice() {
         _ if args.unproven => doubts(&chosen),
         [] => everything(),
@@ -34,6 +40,13 @@ pub fn run(args: &ProfilesArgs) -> Result<(), Failure> {
         others => compare(others[0], others[1]),
     };
     output::write(&text)
+}
+
+/// Prints the file of a built-in profile.
+fn template(names: &[String]) -> Result<(), Failure> {
+    let [name] = names else { return Err(Failure::usage("--toml: name one profile")) };
+    let text = ::profiles::text(name).ok_or_else(|| Failure::usage(format!("--toml: `{name}` is a file already")))?;
+    output::write(text)
 }
 
 /// Warns about entries in a profile's file that are probably unintended.

@@ -54,6 +54,11 @@ pub(crate) fn names_of(files: &[(&str, &str)]) -> Vec<String> {
     files.iter().map(|(name, _)| format!("{name}.toml")).collect()
 }
 
+/// Returns the file of a built-in profile, as a template for one's own.
+pub fn text(name: &str) -> Option<&'static str> {
+    BUILTIN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
 /// The built-in profiles: the root first, then by name.
 pub fn builtin() -> &'static [Profile] {
     static KNOWN: OnceLock<Vec<Profile>> = OnceLock::new();

@@ -25,7 +25,7 @@ pub mod table;
 pub mod toml_file;
 pub mod units;
 
-pub use builtin::{builtin, get, load};
+pub use builtin::{builtin, get, load, text};
 pub use evidence::{Confidence, Evidence};
 pub use find::{FindError, find};
 pub use leaf::{Leaf, LeafError};

@@ -92,6 +92,33 @@ fn the_table_shows_what_is_known_and_fits_into_a_hundred_columns() {
 }
 
 #[test]
+fn templates_are_written_and_checked() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| text_of(&directory.path().join(name)).to_owned();
+    let mine = path("mine.toml");
+    assert_eq!(longhaul(&["init", &mine]).code, Some(0));
+    let again = longhaul(&["init", &mine]);
+    assert_eq!(again.code, Some(2));
+    assert!(again.stderr.contains("; name another file"), "{}", again.stderr);
+    let (profile, experiment) = (path("tcp.toml"), path("paths.toml"));
+    std::fs::write(&profile, longhaul(&["profiles", "longhaul", "--toml"]).stdout).unwrap();
+    std::fs::write(&experiment, longhaul(&["experiments", "robust", "--toml"]).stdout).unwrap();
+    let checked = longhaul(&["check", &mine, &profile, &experiment]);
+    assert_eq!(checked.code, Some(0), "{}", checked.stderr);
+    let lines: Vec<&str> = checked.stdout.lines().collect();
+    assert!(
+        lines[0].ends_with(": an experiment of 2 cells, 2 arms and 10 runs of each, without an error"),
+        "{lines:?}"
+    );
+    assert!(lines[1].contains(": a profile that extends rfc, without an error"), "{lines:?}");
+    assert!(lines[2].contains(": an experiment of "), "{lines:?}");
+    std::fs::write(&profile, "extends = \"rfc\"\nsummary = \"x\"\n[rto]\nmim = 1\n").unwrap();
+    let wrong = longhaul(&["check", &profile]);
+    assert_eq!((wrong.code, wrong.stdout.as_str()), (Some(2), ""));
+    assert!(wrong.stderr.contains("tcp.toml:4:1: "), "{}", wrong.stderr);
+}
+
+#[test]
 fn a_table_shows_both_bottlenecks_within_a_hundred_columns() {
     let short = ["--set", "flow.window=5s..10s", "--iterations", "1", "--arms", "linux,longhaul"];
     let ended = longhaul(&[&["ab", "parking-lot"], &short[..]].concat());
@@ -218,6 +245,12 @@ fn a_reader_that_goes_away_ends_it_quietly() {
 }
 
 #[test_case(&["experiments"], "wan              Bulk transfers over a clean 100 Mbit/s path"; "experiments")]
+#[test_case(&["experiments", "wan"], "8 cells × 10 runs of server-2016"; "an experiment")]
+#[test_case(&["experiments", "wan", "--toml"], "\"path.rtt\" = [\"25ms\", \"50ms\", \"100ms\", \"200ms\"]"; "an experiment's file")]
+#[test_case(&["profiles", "longhaul", "--toml"], "extends = \"rfc\" summary = "; "a profile's file")]
+#[test_case(&["completions", "bash"], "longhaul__subcmd__experiments"; "words for bash")]
+#[test_case(&["completions", "zsh"], "#compdef longhaul"; "words for zsh")]
+#[test_case(&["man"], ".SH \"LONGHAUL CHECK\""; "a man page")]
 #[test_case(&["profiles"], "server-2016         Windows Server 2016"; "all profiles")]
 #[test_case(&["profiles", "server-2022"], "recovery.probe"; "a profile says what is not modelled")]
 #[test_case(&["profiles", "server-2016", "server-2022"], "rack_ring     documented   rack             documented"; "two profiles")] // variant: rack_ring
