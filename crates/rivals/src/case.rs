@@ -16,3 +16,10 @@ pub struct Case {
     /// The device segments, and checksums are left to it.
     pub offload: bool,
 }
+
+impl Case {
+    /// The words that choose it: of the direction, and of the device.
+    pub fn words(&self) -> (&'static str, &'static str) {
+        (if self.sends { "tx" } else { "rx" }, if self.offload { "on" } else { "off" })
+    }
+}
