@@ -2,13 +2,14 @@
 //!
 //! 10 Mbit/s, 100 ms, a queue of two bandwidth-delay products, 2 MB; times in nanoseconds of virtual time. The path holds 125 kB.
 
-use base::{Duration, Rate};
-use cc::{SearchConfig, SlowStartConfig};
+use base::{Duration, Instant, Rate, SeqNum};
+use cc::{SavedPath, SearchConfig, SlowStartConfig};
+use core::fmt::Write;
 use longhaul_sim::{FlowSpec, Scenario, Workload, run};
 use netem::{Buffer, PathSpec};
 use tcp::Config;
 use test_case::test_case;
-use trace::TextSink;
+use trace::{ConnId, Event, Observer, Phase, TextSink};
 
 #[test_case("classic", SlowStartConfig::Classic(Default::default()))]
 #[test_case("hystart", SlowStartConfig::Hystart(Default::default()))]
@@ -73,4 +74,59 @@ fn search_over_a_queue_without_end(search: SearchConfig, ms: u64, segments: u64,
 fn when_and_window(line: &str) -> (u64, u64) {
     let number = |text: Option<&str>| text.and_then(|text| text.parse().ok()).expect("a number");
     (number(line.split(' ').next()), number(line.split("cwnd=").nth(1).and_then(|rest| rest.strip_suffix('}'))))
+}
+
+/// The sender's window with the first acknowledgement of each round: of what left after the round before had begun.
+#[derive(Default)]
+struct Rounds {
+    sent: Option<SeqNum>,
+    ends: Option<SeqNum>,
+    phase: Option<Phase>,
+    rounds: Vec<(Instant, u32, Option<Phase>)>,
+}
+
+impl Observer for Rounds {
+    fn record(&mut self, at: Instant, conn: ConnId, event: Event) {
+        match event {
+            _ if conn != ConnId(0) => {}
+            Event::SegmentSent { seq, len, .. } if len > 0 => {
+                let end = seq + len;
+                self.sent = Some(self.sent.filter(|sent| sent.after(end)).unwrap_or(end));
+            }
+            Event::AckProcessed { ack, cwnd, .. } if self.ends.is_none_or(|end| ack.after(end)) => {
+                self.ends = self.sent;
+                self.rounds.push((at, cwnd, self.phase));
+            }
+            Event::CcSnapshot { phase, .. } => self.phase = Some(phase),
+            _ => {}
+        }
+    }
+}
+
+/// Careful Resume remembers what the path holds, and what is four times as much.
+#[test_case("windows_chirping", SlowStartConfig::Chirping(Default::default()), None)]
+#[test_case("windows_resumed", SlowStartConfig::Classic(Default::default()), Some(125_000))]
+#[test_case("windows_resumed_from_a_wrong_memory", SlowStartConfig::Classic(Default::default()), Some(1_000_000))]
+fn windows_by_round(name: &str, slow_start: SlowStartConfig, remembered: Option<u32>) {
+    let half = Duration::from_millis(50);
+    let rate = Rate::from_bits_per_sec(10_000_000);
+    let forward = PathSpec { rate, buffer: Buffer::Bytes(250_000), ..PathSpec::ideal(half) };
+    let mut config = Config::default();
+    config.cc.slow_start = slow_start;
+    config.cc.resume = remembered.map(|cwnd| SavedPath { cwnd, rtt: half * 2 });
+    config.send.buffer = 1 << 22;
+    config.receive.window = tcp::config::ReceiveWindowConfig::Fixed { bytes: 1 << 22 };
+    let config = config.validate().expect("within bounds");
+    let mut scenario = Scenario::new(1, forward, PathSpec::ideal(half));
+    scenario.flows.push(FlowSpec::new(config.clone(), config, Workload::Bytes(2_000_000)));
+    let mut windows = Rounds::default();
+    let outcome = run(&scenario, &mut windows).unwrap_or_else(|failure| panic!("{failure}"));
+    assert!(outcome.flows[0].is_complete());
+    let mut text = String::new();
+    for (round, (at, cwnd, phase)) in windows.rounds.iter().enumerate() {
+        let (ms, segments) = (at.since(Instant::ZERO).as_millis(), cwnd / 1_460);
+        let phase = phase.map_or("first flight".to_owned(), |phase| format!("{phase:?}"));
+        writeln!(text, "{round:3}: {ms:5} ms {segments:4} {phase}").expect("writing to a string");
+    }
+    insta::assert_snapshot!(name, text);
 }
