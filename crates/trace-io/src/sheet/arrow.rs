@@ -145,6 +145,8 @@ impl Flat {
     /// Appends metadata: a list of one pair.
     fn unit(&mut self, unit: &str) -> usize {
         let (list, pairs) = self.list(1);
+        // Some readers, polars among them, find the description of a list's member only behind the list.
+        self.descriptions.clear();
         let (pair, [key, value]) = self.table([Some(0), Some(0)]);
         self.point(pairs[0], pair);
         for (slot, text) in [(key, UNIT), (value, unit)] {

@@ -87,3 +87,22 @@ fn the_units_stand_in_a_schema_of_arrow() {
     let has = |text: &str| bytes.windows(text.len()).any(|at| at == text.as_bytes());
     assert!(has("unit") && has("ns") && has("share"));
 }
+
+/// polars takes a list's members from the bytes behind its beginning: neither they nor their descriptions may stand before it.
+#[test]
+fn what_describes_the_pair_of_a_unit_stands_behind_its_list() {
+    let (_, metadata) = Sheet::read(written(&columns(), &[]), &columns()).unwrap();
+    let bytes = BASE64_STANDARD.decode(&metadata[arrow::KEY]).unwrap();
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    // A list of one member, which is a pair whose key is the word behind it.
+    let is_key = |at: usize| bytes.get(at..).is_some_and(|rest| rest.starts_with(b"\x04\0\0\0unit"));
+    let mut lists = 0;
+    for at in (8..bytes.len() - 8).step_by(4).filter(|at| word(*at) == 1) {
+        let pair = at + 4 + word(at + 4);
+        if pair.is_multiple_of(4) && pair + 8 <= bytes.len() && is_key(pair + 4 + word(pair + 4)) {
+            lists += 1;
+            assert!(pair - word(pair) > at, "{at}: the pair at {pair} is described at {}", pair - word(pair));
+        }
+    }
+    assert_eq!(lists, 3, "a list for each unit");
+}
