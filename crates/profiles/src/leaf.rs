@@ -136,6 +136,36 @@ impl Leaf {
         }
     }
 
+    /// The words that it chooses from; `None` for a quantity.
+    pub fn words(&self) -> Option<&'static [&'static str]> {
+        match &self.access {
+            Access::Choice { words, .. } => Some(words),
+            Access::Quantity { .. } => None,
+        }
+    }
+
+    /// Returns `percent` of the quantity, as text that [`Leaf::write`] reads, without checking bounds; a whole number becomes the nearest, or
+    /// the next in that direction if the nearest is itself. `None` for a word, for none, for zero, and if no such value can be stored.
+    pub fn scaled(&self, config: &Config, percent: u64) -> Option<String> {
+        let mut config = config.clone();
+        let Access::Quantity { unit, place } = &self.access else { return None };
+        let place = place(&mut config)?;
+        let whole = |n: u64, show: fn(u64) -> String| scaled(n, percent).map(show);
+        match place {
+            Place::Time(span) | Place::MaybeTime(Some(span)) => {
+                whole(span.as_nanos(), |nanos| Duration::from_nanos(nanos).to_string())
+            }
+            Place::Share(share) => {
+                let scaled = Ratio::new(share.num().checked_mul(percent)?, share.den().checked_mul(100)?)?;
+                (!share.is_zero()).then(|| units::show_ratio(scaled))
+            }
+            Place::U32(_) | Place::U16(_) | Place::U8(_) | Place::MaybeU32(Some(_)) => {
+                whole(place.number()?, if *unit == Unit::Bytes { units::show_bytes } else { |n| n.to_string() })
+            }
+            Place::MaybeTime(None) | Place::MaybeU32(None) => None,
+        }
+    }
+
     fn word(&self, words: &[&'static str], text: &str) -> Result<&'static str, LeafError> {
         let known = words.iter().find(|word| word.eq_ignore_ascii_case(text.trim()));
         known.copied().ok_or_else(|| {
@@ -165,6 +195,17 @@ impl Place<'_> {
         }
     }
 
+    /// The whole number there; `None` if there is none, or it is no whole number.
+    fn number(&self) -> Option<u64> {
+        match self {
+            Self::U32(n) => Some(u64::from(**n)),
+            Self::U16(n) => Some(u64::from(**n)),
+            Self::U8(n) => Some(u64::from(**n)),
+            Self::MaybeU32(n) => n.map(u64::from),
+            Self::Time(_) | Self::MaybeTime(_) | Self::Share(_) => None,
+        }
+    }
+
     fn store(self, unit: Unit, text: &str) -> Result<(), String> {
         let absent = text.trim().eq_ignore_ascii_case(NONE);
         match self {
@@ -183,6 +224,17 @@ impl Place<'_> {
 fn number(unit: Unit, text: &str) -> Result<u64, String> {
     let number = if unit == Unit::Bytes { units::bytes(text) } else { units::count(text) };
     number.map_err(String::from)
+}
+
+/// `percent` of a whole number, rounded, but never the number itself.
+fn scaled(n: u64, percent: u64) -> Option<u64> {
+    let scaled = n.checked_mul(percent)?.checked_add(50)? / 100;
+    match (n, scaled == n) {
+        (0, _) => None,
+        (_, false) => Some(scaled),
+        (_, true) if percent < 100 => Some(n - 1),
+        (_, true) => n.checked_add(1),
+    }
 }
 
 fn narrow<T: TryFrom<u64>>(number: u64, text: &str) -> Result<T, String> {
