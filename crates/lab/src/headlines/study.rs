@@ -80,12 +80,7 @@ impl Study {
             problem: format!("unknown experiment `{}`", self.experiment),
             remedy: "name a built-in one".to_owned(),
         })?;
-        experiment.arms = self.arms.iter().map(StudyArm::spec).collect();
-        // A sweep over leaves of arms that no longer take part is removed.
-        experiment.sweep = core::mem::take(&mut experiment.sweep)
-            .into_iter()
-            .filter(|axis| experiment.target(&axis.key).is_ok())
-            .collect();
+        experiment.take_arms(self.arms.iter().map(StudyArm::spec).collect());
         let set = self.set.iter().map(|set| (*set).to_owned()).collect();
         experiment.apply(&Overrides { set, iterations: Some(self.iterations), ..Overrides::default() })?;
         let plan = Plan::new(experiment)?;

@@ -62,10 +62,15 @@ impl Experiment {
         }
         let names = |arms: &[ArmSpec]| arms.iter().map(|arm| arm.name.clone()).collect::<Vec<_>>();
         self.chosen = (names(&chosen) != names(&self.arms)).then(|| names(&chosen));
-        self.arms = chosen;
+        self.take_arms(chosen);
+        Ok(())
+    }
+
+    /// Replaces the arms; a sweep over leaves of arms that no longer take part goes with them.
+    pub(crate) fn take_arms(&mut self, arms: Vec<ArmSpec>) {
+        self.arms = arms;
         let sweep = core::mem::take(&mut self.sweep);
         self.sweep = sweep.into_iter().filter(|axis| self.target(&axis.key).is_ok()).collect();
-        Ok(())
     }
 
     fn set(&mut self, text: &str) -> Result<(), Refusal> {
