@@ -39,9 +39,9 @@ pub struct Sensitivity {
     pub now: Score,
     /// Leaf by leaf.
     pub leaves: Vec<LeafEffect>,
-    /// All candidates for deletion at once, as the root has them: alone each does little, together they may not. `None` with
-    /// fewer than two that the root has.
-    pub together: Option<(Setting, Effect)>,
+    /// Several leaves at once, as the root has them: alone each does little, together they may not. First those without an effect in any
+    /// cell, then all candidates for deletion; only sets of two and more.
+    pub together: Vec<(Setting, Effect)>,
 }
 
 impl LeafEffect {
@@ -58,7 +58,7 @@ impl LeafEffect {
     }
 }
 
-/// Changes one leaf at a time, and then all candidates for deletion at once.
+/// Changes one leaf at a time, and then candidates for deletion together.
 ///
 /// # Errors
 /// When a result cannot be written.
@@ -91,20 +91,27 @@ pub fn sensitivity(
             leaf
         })
         .collect();
-    let without =
-        leaves.iter().filter(|leaf| leaf.is_candidate_for_deletion()).fold(present.clone(), |setting, leaf| {
-            let of_root = of_root(leaf.choices.leaf);
-            let next = of_root.map_or_else(|| setting.clone(), |value| setting.with(leaf.choices.leaf, &value));
-            if next.refused_by(profile).is_none() { next } else { setting }
-        });
-    let mut together = None;
-    if without.leaves().count() > 1 {
-        trials.make(&[(Arc::clone(profile), without.clone())])?;
-        together = Some((without.clone(), effect(profile, against, String::new(), &without, trials)));
+    let inert = |leaf: &&LeafEffect| leaf.is_candidate_for_deletion() && leaf.cells().is_empty();
+    let mut sets = vec![as_root(profile, leaves.iter().filter(inert))];
+    sets.push(as_root(profile, leaves.iter().filter(|leaf| leaf.is_candidate_for_deletion())));
+    sets.dedup();
+    let mut together = Vec::new();
+    for setting in sets.into_iter().filter(|setting| setting.leaves().count() > 1) {
+        trials.make(&[(Arc::clone(profile), setting.clone())])?;
+        together.push((setting.clone(), effect(profile, against, String::new(), &setting, trials)));
     }
     let own = trials.of(profile, &present);
     let now = score(trials.ground.places(), own, trials.of(against, &present));
     Ok(Sensitivity { now, leaves, together })
+}
+
+/// These leaves as the root has them, as far as it has them and the profile takes it.
+fn as_root<'l>(profile: &Profile, leaves: impl Iterator<Item = &'l LeafEffect>) -> Setting {
+    leaves.fold(Setting::default(), |setting, LeafEffect { choices, .. }| {
+        let differs = of_root(choices.leaf).filter(|value| Some(value) != choices.now.as_ref());
+        let next = differs.map(|value| setting.with(choices.leaf, &value));
+        next.filter(|next| next.refused_by(profile).is_none()).unwrap_or(setting)
+    })
 }
 
 fn effect(profile: &Profile, against: &Profile, value: String, setting: &Setting, trials: &Trials<'_, '_>) -> Effect {

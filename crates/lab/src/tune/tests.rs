@@ -149,7 +149,7 @@ fn a_leaf_without_effect_is_a_candidate_for_deletion_and_one_with_an_effect_is_n
     assert_eq!(found.leaves[1].cells(), [0, 1]);
     let tried: Vec<&str> = found.leaves[1].effects.iter().map(|effect| effect.value.as_str()).collect();
     assert_eq!(tried, ["20ms", "60ms", "200ms"]);
-    let (setting, effect) = found.together.unwrap();
+    let [(setting, effect)] = found.together.as_slice() else { panic!("{:?}", found.together) };
     assert_eq!(setting.to_string(), "rto.max=60s rto.min=1s");
     assert!(effect.gain.gain.abs() < 0.001);
 }
