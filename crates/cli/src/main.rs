@@ -37,6 +37,7 @@ mod summary;
 mod table;
 mod tracer;
 mod transfer;
+mod tune;
 mod view;
 mod whole_file;
 mod window;
@@ -69,6 +70,8 @@ enum Command {
     Headlines(headlines::HeadlinesArgs),
     /// List the built-in experiments, or show one.
     Experiments(experiments::ExperimentsArgs),
+    /// Search a profile's leaves for better settings, or report what each leaf does.
+    Tune(Box<tune::TuneArgs>),
     /// List the TCP profiles, show one in full, or compare two.
     Profiles(crate::profiles::ProfilesArgs),
     /// Serve on a TUN device.
@@ -118,6 +121,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Completions(args) => shell::completions(&args, &mut Cli::command()),
         Command::Man => shell::man(&Cli::command()),
+        Command::Tune(args) => tune::run(&args),
         Command::Profiles(args) => crate::profiles::run(&args),
         Command::Serve(args) => serve::run(&args).map_err(Failure::from),
         Command::Proxy(args) => proxy::run(&args).map_err(Failure::from),

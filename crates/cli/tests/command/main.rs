@@ -7,6 +7,7 @@ mod outside;
 mod results;
 #[path = "../outside/kept.rs"]
 mod tables;
+mod tune;
 mod usage;
 
 use outside::{Ended, command, longhaul};
