@@ -18,6 +18,6 @@ pub use plan::{Plan, RunName, RunSpec};
 pub use results::Row;
 pub use run::{
     Backend, Finished, Measured, MockBackend, Punctuality, RunFailure, SimBackend, StaleSackBackend, Store, StoreError,
-    execute,
+    execute, kept,
 };
 pub use spec::{CellChoice, CommandPair, Ends, Experiment, KernelCc, Overrides, UsageError};

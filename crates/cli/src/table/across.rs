@@ -1,9 +1,9 @@
 //! Each arm beside the reference over all cells of a large table.
 
-use super::draw::{empty, finish, ratio};
+use super::draw::{empty, finish};
 use comfy_table::{Cell, CellAlignment};
 use lab::Plan;
-use lab::results::{Row, Versus, stats};
+use lab::results::{Across, Row, across, ratio};
 
 /// From this many cells on, a reader wants more than the rows.
 const MANY: usize = 9;
@@ -17,11 +17,11 @@ pub(super) fn summary(plan: &Plan, rows: &[Row]) -> String {
     let mut table = empty();
     let vs = format!("vs {}", reference.label);
     table.set_header(["over all cells", &vs, "least", "in", "most", "in", "▲", "▼", "others"]);
-    let lines: Vec<Vec<Cell>> = (1..plan.arms.len()).filter_map(|arm| line(plan, rows, arm)).collect();
-    if lines.is_empty() {
+    let arms = across(plan, rows);
+    if arms.is_empty() {
         return String::new();
     }
-    table.add_rows(lines);
+    table.add_rows(arms.iter().map(|arm| line(plan, arm)));
     for index in [1, 2, 4, 6, 7, 8] {
         let column = table.column_mut(index).expect("there are nine");
         column.set_cell_alignment(CellAlignment::Right);
@@ -29,27 +29,18 @@ pub(super) fn summary(plan: &Plan, rows: &[Row]) -> String {
     format!("{}median, least and most of the cells' ratios; ▲ ▼ cells with these verdicts\n", finish(&table))
 }
 
-fn line(plan: &Plan, rows: &[Row], arm: usize) -> Option<Vec<Cell>> {
-    let own = rows.iter().skip(arm).step_by(plan.arms.len()).enumerate();
-    let compared: Vec<(usize, &Versus)> =
-        own.filter_map(|(cell, row)| Some((cell, row.vs_reference.as_ref()?))).collect();
-    let by_ratio =
-        |one: &&(usize, &Versus), other: &&(usize, &Versus)| one.1.median_ratio.total_cmp(&other.1.median_ratio);
-    let (least, most) = (compared.iter().min_by(by_ratio)?, compared.iter().max_by(by_ratio)?);
-    let ratios: Vec<f64> = compared.iter().map(|(_, versus)| versus.median_ratio).collect();
+fn line(plan: &Plan, arm: &Across) -> Vec<Cell> {
     let name = |cell: usize| plan.cells[cell].values();
-    let count = |verdict: &str| compared.iter().filter(|(_, versus)| versus.verdict == verdict).count();
-    let (better, worse) = (count("better"), count("worse"));
     let texts = [
-        plan.arms[arm].label.clone(),
-        ratio(stats::median(&ratios)?),
-        ratio(least.1.median_ratio),
-        name(least.0),
-        ratio(most.1.median_ratio),
-        name(most.0),
-        better.to_string(),
-        worse.to_string(),
-        (compared.len() - better - worse).to_string(),
+        plan.arms[arm.arm].label.clone(),
+        ratio(arm.median),
+        ratio(arm.least.1),
+        name(arm.least.0),
+        ratio(arm.most.1),
+        name(arm.most.0),
+        arm.better.to_string(),
+        arm.worse.to_string(),
+        arm.others.to_string(),
     ];
-    Some(texts.map(Cell::new).into())
+    texts.map(Cell::new).into()
 }

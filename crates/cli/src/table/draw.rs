@@ -17,14 +17,3 @@ pub(super) fn finish(table: &Table) -> String {
 pub(super) fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(|| NOTHING.to_owned(), |value| format!("{value:.decimals$}"))
 }
-
-pub(super) fn ratio(value: f64) -> String {
-    let decimals = if value >= 100.0 {
-        1
-    } else if value >= 10.0 {
-        2
-    } else {
-        3
-    };
-    format!("{value:.decimals$}")
-}

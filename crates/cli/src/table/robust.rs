@@ -1,10 +1,10 @@
 //! Each arm over a list of disturbed cells.
 
-use super::draw::{empty, finish, number, ratio};
+use super::draw::{empty, finish, number};
 use super::text::NOTHING;
 use comfy_table::{Cell, CellAlignment};
 use lab::Plan;
-use lab::results::{Robustness, Row, robustness};
+use lab::results::{Robustness, Row, ratio, robustness};
 
 /// One line an arm, and what it says; nothing unless cells have twins.
 pub(super) fn summary(plan: &Plan, rows: &[Row]) -> String {

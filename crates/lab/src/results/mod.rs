@@ -1,6 +1,9 @@
 //! Reports about runs: rows of numbers, their comparison, and whether the experiment's conditions hold.
 
+mod across;
+mod columns;
 mod conditions;
+mod each_run;
 mod line;
 mod metrics;
 mod robustness;
@@ -11,10 +14,14 @@ mod together;
 mod until_decided;
 mod view;
 
+pub use across::{Across, across};
+pub use columns::columns;
 pub use conditions::{Conditions, conditions, unmet};
+pub use each_run::{EachRun, each_run};
 pub use line::jsonl;
 pub use metrics::Metrics;
 pub use robustness::{Robustness, robustness};
+pub use rounded::ratio;
 pub use rows::{Row, Spread, Versus, rows};
 pub use together::{Together, together};
 pub use until_decided::until_decided;

@@ -70,6 +70,12 @@ pub fn execute(
     Ok(finished)
 }
 
+/// Returns what a store knows of a plan's runs, without making any; those that are not there are `None`.
+pub fn kept(plan: &Plan, store: &mut Store) -> Finished {
+    let measured: Vec<Option<Measured>> = plan.runs.iter().map(|run| store.find(run)).collect();
+    Finished { resumed: measured.iter().flatten().count(), measured, ..Finished::default() }
+}
+
 fn collect(
     plan: &Plan,
     results: &mpsc::Receiver<(usize, Result<Made, RunFailure>)>,

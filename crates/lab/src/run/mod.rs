@@ -29,7 +29,7 @@ pub(crate) mod store;
 
 pub use applications::ApplicationResult;
 pub use backend::{Backend, RunFailure};
-pub use execute::{Finished, execute};
+pub use execute::{Finished, execute, kept};
 pub use flows::Order;
 pub use ideal::ideal_time;
 pub use identity::Identity;

@@ -13,7 +13,7 @@ mod signed_rank;
 
 pub use anytime::MAX_RUNS as MAX_RUNS_UNTIL_DECIDED;
 pub use holm::{TABLE_ERROR, adjusted};
-pub use paired::{Comparison, Design, MIN_PAIRS, Verdict, compare, judge, least_p};
+pub use paired::{Comparison, Design, MARGIN, MIN_PAIRS, Verdict, compare, judge, least_p};
 
 /// Minimum number of runs for a tenth percentile.
 const MIN_RUNS_FOR_TAILS: usize = 50;

@@ -13,7 +13,7 @@ const TAIL: f64 = 0.025;
 /// Pairs below which no interval has that coverage.
 pub const MIN_PAIRS: usize = 6;
 /// A difference within ±1 % does not matter.
-const MARGIN: f64 = 0.01;
+pub const MARGIN: f64 = 0.01;
 /// Powers of one half stay normal numbers up to here; beyond, the normal distribution is equally good.
 const EXACT_UP_TO: usize = 1_000;
 
