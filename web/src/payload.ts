@@ -93,7 +93,7 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
 }
 
 /** Fed by hand: going through a blob and a response takes half as long again. */
-async function inflate(base64: string): Promise<ArrayBuffer> {
+export async function inflate(base64: string): Promise<ArrayBuffer> {
   const { readable, writable } = new DecompressionStream("deflate-raw");
   const writer = writable.getWriter();
   // Errors here also reach the reader.

@@ -20,6 +20,6 @@ export async function open(browser, path, options = {}) {
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && noise.push(`console: ${message.text()}`));
   page.on("pageerror", (error) => noise.push(`error: ${error.message}`));
   await page.goto(url);
-  await page.waitForFunction(() => window.longhaul || document.querySelector(".failed"));
+  await page.waitForFunction(() => window.longhaul || window.report || document.querySelector(".failed"));
   return { page, noise, close: () => context.close() };
 }

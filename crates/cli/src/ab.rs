@@ -1,78 +1,23 @@
 //! `longhaul ab`: reads an experiment, runs it, and reports the results.
 
+pub mod again;
+pub mod args;
+
 use crate::backend::BackendChoice;
 use crate::failure::{Failure, cannot_trace};
 use crate::interruption;
 use crate::machine;
 use crate::output::RowFormat;
-use crate::{output, summary, table};
+use crate::{output, page, summary, table};
 use ::profiles::nearest;
-use clap::Args;
+use args::AbArgs;
 use lab::results::{self, Conditions};
 use lab::spec::{Primary, Role};
-use lab::{Backend, Experiment, Finished, MockBackend, Overrides, Plan, RunName, SimBackend};
+use lab::{Backend, Experiment, Finished, MockBackend, Overrides, Plan, SimBackend};
 use lab::{CellChoice, Store, StoreError, execute, spec};
 use realtime::{NetnsBackend, Traced};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
-
-/// Arguments of `longhaul ab`.
-#[derive(Args, Clone, Debug)]
-pub struct AbArgs {
-    /// A built-in experiment (see `longhaul experiments`), or the path of a TOML file.
-    #[arg(value_name = "EXPERIMENT")]
-    experiment: String,
-    /// Profiles, arms of the experiment, or paths of profiles in TOML files; in real time also kernel:cubic, kernel:bbr and
-    /// kernel:reno. The first is the reference, one named twice draws its own seeds.
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
-    arms: Vec<String>,
-    /// Runs of each arm in each cell.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    iterations: Option<u32>,
-    /// Add runs to each cell until its verdicts are clear, up to N of each arm (at most 1000). Its intervals then hold however
-    /// often one looks at them; cells that stay open are `undecided`.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(9..=1000), conflicts_with = "run")]
-    until_decided: Option<u32>,
-    /// What arms are compared by: goodput, or a metric of which less or more is better, such as completion_p99_ms.
-    #[arg(long, value_name = "METRIC", default_value = "goodput")]
-    metric: String,
-    /// Seed of all random streams.
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
-    /// Runs in parallel [default: one per processor; in real time always one].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
-    jobs: Option<u16>,
-    /// Keep every run in DIR as tables in Parquet, DIR/runs and DIR/flows, and continue from the runs found there.
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Keep what each flow sends, gets acknowledged, and may have in flight, second by second, in DIR/series, too; of the
-    /// runs made now, since those found there are not made again.
-    #[arg(long, requires = "out")]
-    series: bool,
-    /// How results are written to stdout.
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
-    format: RowFormat,
-    /// Change a value: path.{rate,rtt,buffer,loss,drop,jitter,reorder.{probability,delay,mode,queues}}, flow.bytes, or a leaf of
-    /// an arm's profile, as in server-2022.rto.min=200ms. Several values, separated by commas, make a sweep. A changed kind keeps
-    /// the leaves that the new kind also has. The experiment's expectations are then not checked.
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
-    /// Make the cells that judge a tuned profile, instead of those for tuning: each look is a line in docs/holdout.md.
-    #[arg(long)]
-    hold_out: bool,
-    /// Make forty cells that SEED draws from the ranges that the experiment declares.
-    #[arg(long, value_name = "SEED", conflicts_with = "hold_out")]
-    draw: Option<String>,
-    /// Make only this run, named as in the message about a failed run.
-    #[arg(long, value_name = "CELL/ARM/ITERATION", conflicts_with = "out")]
-    run: Option<RunName>,
-    /// Write the run's events to a file, one per line.
-    #[arg(long, value_name = "FILE", requires = "run")]
-    trace: Option<PathBuf>,
-    /// What makes the runs: the simulator, or real time between two network namespaces of this machine, which needs root.
-    #[arg(long, value_name = "sim|netns", default_value = "sim", hide_possible_values = true)]
-    backend: BackendChoice,
-}
 
 /// Runs the command.
 ///
@@ -80,6 +25,7 @@ pub struct AbArgs {
 /// If the experiment or an option is wrong, a run fails, or an expectation is not met.
 pub fn run(args: &AbArgs) -> Result<(), Failure> {
     let mut plan = plan(args)?;
+    args.report.as_deref().map_or(Ok(()), |path| page::can_be_written("--report", path))?;
     if let Some(most) = args.until_decided.filter(|most| *most < plan.experiment.iterations) {
         let first = plan.experiment.iterations;
         return Err(Failure::usage(format!(
@@ -103,12 +49,20 @@ pub fn run(args: &AbArgs) -> Result<(), Failure> {
         if args.run.is_none() { results::conditions(&plan, &rows) } else { Conditions::default() };
     complain(args, &plan, &finished, &unmet);
     written?;
+    if let Some(path) = &args.report {
+        let commands = again::commands(args, &plan, &std::env::args().skip(1).collect::<Vec<_>>());
+        page::write("--report", path, &commands, (&plan, &finished, &rows))?;
+    }
     unchecked.iter().for_each(|sentence| anstream::eprintln!("note: {sentence}"));
     summary::print(&finished, elapsed);
     if finished.failures.is_empty() && unmet.is_empty() { Ok(()) } else { Err(Failure::Reported) }
 }
 
-fn plan(args: &AbArgs) -> Result<Plan, Failure> {
+/// Unfolds what the command asks for.
+///
+/// # Errors
+/// If the experiment or an option is wrong.
+pub fn plan(args: &AbArgs) -> Result<Plan, Failure> {
     let mut experiment = find(&args.experiment)?;
     let overrides = Overrides {
         arms: args.arms.clone(),
@@ -227,19 +181,31 @@ fn make(
         (None, None) if args.backend == BackendChoice::Mock => &MockBackend,
         (None, None) => &SimBackend,
     };
-    let finished = match args.until_decided {
-        None => execute(plan, backend, jobs, store, &mut progress),
-        Some(most) => results::until_decided(plan, most, &mut |part| {
-            bar.set_length(bar.position() + part.runs.len() as u64);
-            execute(part, backend, jobs, store.as_deref_mut(), &mut progress)
-        }),
-    };
+    let finished = until_decided(args, plan, &mut |part| {
+        bar.set_length(bar.position() + part.runs.len() as u64);
+        execute(part, backend, jobs, store.as_deref_mut(), &mut progress)
+    });
     drop(real);
     trace.map(Traced::finish).transpose().map_err(untraced)?;
     let elapsed = began.elapsed();
     bar.finish_and_clear();
     let finished = finished.map_err(|error| Failure::Failed(format!("{error}; what was written before is kept")))?;
     Ok((finished, elapsed))
+}
+
+/// Makes the runs of a plan, and adds more until cells are decided, if that is asked for.
+///
+/// # Errors
+/// Those of `make`.
+pub fn until_decided<E>(
+    args: &AbArgs,
+    plan: &mut Plan,
+    make: &mut dyn FnMut(&Plan) -> Result<Finished, E>,
+) -> Result<Finished, E> {
+    match args.until_decided {
+        None => make(plan),
+        Some(most) => results::until_decided(plan, most, make),
+    }
 }
 
 /// Returns the number of parallel runs. In real time a run must not share the machine, not even with another run.
@@ -290,7 +256,7 @@ fn complain(args: &AbArgs, plan: &Plan, finished: &Finished, unmet: &[(usize, St
         let (cell, seed) = (plan.cells[run.cell].title(), run.seed);
         anstream::eprintln!(
             "error: run {name} ({cell}, seed {seed}) failed: {failure}\n  replay: {}",
-            replay(args, plan, &[], Some(&name))
+            again::replay(args, plan, &[], Some(&name.to_string()))
         );
     }
     if finished.failures.len() > SHOWN {
@@ -302,71 +268,7 @@ fn complain(args: &AbArgs, plan: &Plan, finished: &Finished, unmet: &[(usize, St
         anstream::eprintln!(
             "error: {title}, seed {}: {complaint}\n  replay: {}",
             plan.experiment.seed,
-            replay(args, plan, &cell.swept, None)
+            again::replay(args, plan, &cell.swept, None)
         );
-    }
-}
-
-/// Returns the command that repeats the same runs: one run by name, or one cell.
-fn replay(args: &AbArgs, plan: &Plan, swept: &[(String, String)], run: Option<&RunName>) -> String {
-    let program = std::env::args().next().unwrap_or_else(|| "longhaul".to_owned());
-    let mut words = vec![program, "ab".to_owned(), args.experiment.clone()];
-    let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
-    if !args.arms.is_empty() {
-        option("--arms", args.arms.join(","));
-    }
-    for set in args.set.iter().cloned().chain(swept.iter().map(|(key, value)| format!("{key}={value}"))) {
-        option("--set", set);
-    }
-    if let (Some(most), None) = (args.until_decided, run) {
-        option("--until-decided", most.to_string());
-    }
-    if args.metric != Primary::default().name {
-        option("--metric", args.metric.clone());
-    }
-    if let Some(seed) = &args.draw {
-        option("--draw", seed.clone());
-    }
-    option("--iterations", plan.experiment.iterations.to_string());
-    option("--seed", plan.experiment.seed.to_string());
-    match args.backend {
-        BackendChoice::Sim => {}
-        BackendChoice::Netns => option("--backend", "netns".to_owned()),
-        BackendChoice::Mock => option("--backend", "mock".to_owned()),
-    }
-    if let Some(name) = run {
-        option("--run", name.to_string());
-    }
-    if args.hold_out {
-        words.push("--hold-out".to_owned());
-    }
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-}
-
-/// Quotes a word for a shell.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./,:=%@+#".contains(c);
-    if !word.is_empty() && !word.starts_with('#') && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn words_are_quoted_only_when_a_shell_would_change_them() {
-        for (word, expected) in [
-            ("path.rtt=25ms,50ms", "path.rtt=25ms,50ms"),
-            ("1/a#2/3", "1/a#2/3"),
-            ("a b", "'a b'"),
-            ("", "''"),
-            ("it's", "'it'\\''s'"),
-        ] {
-            assert_eq!(quoted(word), expected);
-        }
     }
 }

@@ -25,9 +25,11 @@ mod model;
 mod monitor;
 mod observe;
 mod output;
+mod page;
 mod profiles;
 mod proxy;
 mod replay;
+mod report;
 mod run;
 mod send;
 mod serve;
@@ -57,13 +59,15 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Compare TCPs over an emulated path, in virtual or in real time.
-    Ab(Box<ab::AbArgs>),
+    Ab(Box<ab::args::AbArgs>),
     /// Report what limited the connections of a capture.
     Analyze(analyze::AnalyzeArgs),
     /// Make one run, and show what limited its flows.
     Run(Box<run::RunArgs>),
     /// Repeat a run of an earlier comparison, with a trace.
     Replay(replay::ReplayArgs),
+    /// Show kept results in a page that opens in any browser.
+    Report(crate::report::ReportArgs),
     /// Compare the simulator with real time, cell by cell.
     Fidelity(fidelity::FidelityArgs),
     /// Measure every published result again.
@@ -114,6 +118,7 @@ fn main() -> ExitCode {
         Command::Analyze(args) => analyze::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Report(args) => crate::report::run(&args),
         Command::Fidelity(args) => fidelity::run(&args),
         Command::Headlines(args) => headlines::run(&args),
         Command::Experiments(args) => experiments::run(&args),

@@ -24,21 +24,29 @@ const FORMAT: u32 = 1;
 /// # Panics
 /// If the viewer has no place for data, which a test excludes.
 pub fn view(title: &str, runs: &[Run], out: &mut impl Write) -> io::Result<()> {
-    let (before, after) = VIEWER.split_once(PLACE).expect("the viewer has a place for data");
-    out.write_all(before.as_bytes())?;
-    write!(out, r#"<script type="application/json" id="longhaul-data">{}</script>"#, data(title, runs)?)?;
-    out.write_all(after.as_bytes())
+    embed(VIEWER, &data(title, runs)?, out)
+}
+
+/// Writes a page with this JSON in the place for data.
+pub(crate) fn embed(page: &str, json: &str, out: &mut impl Write) -> io::Result<()> {
+    let (before, after) = page.split_once(PLACE).expect("the page has a place for data");
+    // Within an HTML script only this character can end the data.
+    let json = json.replace('<', "\\u003c");
+    write!(out, r#"{before}<script type="application/json" id="longhaul-data">{json}</script>{after}"#)
+}
+
+/// Deflates bytes, and encodes them as text.
+pub(crate) fn packed(bytes: &[u8]) -> io::Result<String> {
+    let mut packed = DeflateEncoder::new(Vec::new(), Compression::default());
+    packed.write_all(bytes)?;
+    Ok(base64::engine::general_purpose::STANDARD.encode(packed.finish()?))
 }
 
 fn data(title: &str, runs: &[Run]) -> io::Result<String> {
     let mut block = Vec::new();
     let runs: Vec<Value> = runs.iter().map(|run| run_json(run, &mut block)).collect();
-    let mut packed = DeflateEncoder::new(Vec::new(), Compression::default());
-    packed.write_all(&block)?;
-    let block = base64::engine::general_purpose::STANDARD.encode(packed.finish()?);
-    let data = json!({ "format": FORMAT, "title": title, "runs": runs, "block": block });
-    // Within an HTML script only this character can end the data.
-    Ok(data.to_string().replace('<', "\\u003c"))
+    let block = packed(&block)?;
+    Ok(json!({ "format": FORMAT, "title": title, "runs": runs, "block": block }).to_string())
 }
 
 fn run_json(run: &Run, block: &mut Vec<u8>) -> Value {

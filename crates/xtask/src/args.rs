@@ -21,7 +21,7 @@ cargo xtask compliance [--check]
     Writes docs/compliance.md from specs/ and the annotations in code and tests, and lists what is open; with --check fails
     when the page is out of date or a binding requirement is open. Installs duvet (some minutes, once).
 cargo xtask web [--check]
-    Builds the trace viewer of web/ into crates/report/assets; with --check says whether that is up to date, and tries it in a
+    Builds the pages of web/ into crates/report/assets; with --check says whether they are up to date, and tries them in a
     browser.
 cargo xtask bench
     Counts instructions: of headers, whole simulated transfers, traces and captures, and of an unobserved transfer with and without
@@ -70,7 +70,7 @@ pub enum Command {
     Api(DocsMode),
     /// Write or check the page about the RFCs' requirements.
     Compliance(DocsMode),
-    /// Build the viewer, or check and try it.
+    /// Build the pages, or check and try them.
     Web(DocsMode),
     /// Count instructions.
     Bench,

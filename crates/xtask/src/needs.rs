@@ -14,8 +14,8 @@ const TOOLS: [(&str, &str, &str); 6] = [
     ("tshark", "tshark", "as an independent reader of our packets"),
     ("curl", "curl", "to speak HTTP over the kernel's TCP"),
     ("ping", "iputils-ping", "to ask the stack for echoes"),
-    ("npm", "npm", "to build the trace viewer (with Node 20 or newer)"),
-    ("chromium", "chromium", "to try the trace viewer in a browser"),
+    ("npm", "npm", "to build the pages (with Node 20 or newer)"),
+    ("chromium", "chromium", "to try the pages in a browser"),
 ];
 
 const VALGRIND: (&str, &str, &str) = ("valgrind", "valgrind", "to count instructions");

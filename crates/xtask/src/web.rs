@@ -1,6 +1,7 @@
-//! The trace viewer: its sources are in `web/`, and its build is committed, so that cargo does not need Node.
+//! The pages, the trace viewer and the report: their sources are in `web/`, and their builds are committed, so that cargo does not need
+//! Node.
 //!
-//! The same sources give the same bytes; the check rebuilds the viewer, compares, and tests it in a browser.
+//! The same sources give the same bytes; the check rebuilds the pages, compares, and tests them in a browser.
 
 use crate::args::DocsMode;
 use crate::runner::{Failure, Outcome, root, run};
@@ -9,9 +10,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const BUILT: &str = "crates/report/assets/viewer.html";
+/// Where builds are kept.
+const BUILT: &str = "crates/report/assets";
+const PAGES: [&str; 2] = ["viewer.html", "report.html"];
 
-/// Builds the viewer, or reports whether the build is up to date and works.
+/// Builds the pages, or reports whether the builds are up to date and work.
 pub fn build_or_check(mode: DocsMode) -> Outcome {
     npm(&["ci", "--ignore-scripts", "--no-audit", "--no-fund"])?;
     npm(&["run", "check"])?;
@@ -19,9 +22,9 @@ pub fn build_or_check(mode: DocsMode) -> Outcome {
     if mode == DocsMode::Write {
         return build(&committed);
     }
-    let fresh = root().join("target").join("viewer.html");
+    let fresh = root().join("target").join("pages");
     build(&fresh)?;
-    same(&committed, &fresh)?;
+    PAGES.iter().try_for_each(|page| same(&committed.join(page), &fresh.join(page)))?;
     npm(&["test"])
 }
 
@@ -29,8 +32,8 @@ fn npm(arguments: &[&str]) -> Outcome {
     run(Command::new("npm").args(arguments).current_dir(root().join("web")))
 }
 
-fn build(target: &Path) -> Outcome {
-    let arguments = [OsStr::new("build.mjs"), target.as_os_str()];
+fn build(folder: &Path) -> Outcome {
+    let arguments = [OsStr::new("build.mjs"), folder.as_os_str()];
     run(Command::new("node").args(arguments).current_dir(root().join("web")))
 }
 
@@ -41,7 +44,8 @@ fn same(committed: &Path, fresh: &Path) -> Outcome {
     if read(committed)? == read(fresh)? {
         return Ok(());
     }
-    Err(Failure::Failed(format!("{BUILT} is not what web/ builds; `cargo xtask web` writes it")))
+    let page = committed.display();
+    Err(Failure::Failed(format!("{page} is not what web/ builds; `cargo xtask web` writes it")))
 }
 
 #[cfg(test)]

@@ -77,6 +77,26 @@ fn a_second_invocation_goes_on_where_the_first_stopped() {
 }
 
 #[test]
+fn a_report_of_what_is_kept_is_the_one_that_the_comparison_wrote() {
+    let directory = tempfile::tempdir().unwrap();
+    let (out, page) = (directory.path().join("out"), directory.path().join("page.html"));
+    let three = ["--arms", "rfc,server-2022,longhaul", "--out", text_of(&out), "--report", text_of(&page)];
+    let ended = ab("wan", &three);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let again = longhaul(&["report", text_of(&out)]);
+    assert_eq!((again.code, again.stdout.as_str()), (Some(0), ""), "{}", again.stderr);
+    let written = std::fs::read_to_string(&page).unwrap();
+    assert_eq!(std::fs::read_to_string(out.join("report.html")).unwrap(), written);
+    assert!(longhaul(&["report", text_of(&out), "--out", "-"]).stdout == written);
+    let shard = std::fs::read_dir(out.join("runs")).unwrap().next().unwrap().unwrap().path();
+    std::fs::remove_file(shard).unwrap();
+    let none = longhaul(&["report", text_of(&out)]);
+    assert_eq!(none.code, Some(2));
+    assert!(none.stderr.contains("of the 6 runs of its last comparison none is there"), "{}", none.stderr);
+    assert!(none.stderr.contains("`longhaul ab wan "), "{}", none.stderr);
+}
+
+#[test]
 fn host_and_time_stand_beside_the_results() {
     let directory = tempfile::tempdir().unwrap();
     let ended = ab("wan", &["--out", text_of(directory.path())]);

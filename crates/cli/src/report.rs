@@ -1,0 +1,97 @@
+//! `longhaul report`: kept results as one self-contained HTML file.
+
+use crate::ab::args::AbArgs;
+use crate::ab::{self, again};
+use crate::failure::Failure;
+use crate::page;
+use clap::{Args, Parser, Subcommand};
+use lab::{Store, kept, results};
+use serde_json::Value;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `longhaul report`.
+#[derive(Args, Clone, Debug)]
+pub struct ReportArgs {
+    /// The directory that was given to `longhaul ab --out`.
+    #[arg(value_name = "DIR")]
+    kept: PathBuf,
+    /// The file to write, `-` for stdout; otherwise `report.html` in the directory.
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// An earlier command line.
+#[derive(Parser)]
+struct Earlier {
+    #[command(subcommand)]
+    command: Made,
+}
+
+#[derive(Subcommand)]
+enum Made {
+    Ab(Box<AbArgs>),
+}
+
+/// Runs the command: the page of the last comparison that was kept there, without making a run.
+///
+/// # Errors
+/// If the directory holds no comparison, or the page cannot be written.
+pub fn run(args: &ReportArgs) -> Result<(), Failure> {
+    let path = args.out.clone().unwrap_or_else(|| args.kept.join("report.html"));
+    let words = last_comparison(&args.kept)?;
+    page::can_be_written("--out", &path)?;
+    let made = asked_by(&words)?;
+    let mut plan = ab::plan(&made)?;
+    let mut store =
+        Store::open(&args.kept).map_err(|error| Failure::usage(format!("{}: {error}", shown(&args.kept))))?;
+    let finished = ab::until_decided(&made, &mut plan, &mut |plan| Ok::<_, Failure>(kept(plan, &mut store)))?;
+    let (found, all) = (finished.resumed, plan.runs.len());
+    let line = again::command_line(&words[1..]);
+    if found == 0 {
+        return Err(Failure::usage(format!(
+            "{}: of the {all} runs of its last comparison none is there, as this program would make them; `{line}` makes them",
+            shown(&args.kept)
+        )));
+    }
+    if found < all {
+        anstream::eprintln!("note: {} of {all} runs are missing; `{line}` makes them", all - found);
+    }
+    let commands = again::commands(&made, &plan, &words[1..]);
+    page::write("--out", &path, &commands, (&plan, &finished, &results::rows(&plan, &finished)))
+}
+
+/// Returns the words of the last comparison whose runs a directory keeps.
+fn last_comparison(kept: &Path) -> Result<Vec<String>, Failure> {
+    let path = kept.join("machine.jsonl");
+    let refused = |why: String| {
+        Failure::usage(format!(
+            "{}: {why}; name a directory in which `longhaul ab EXPERIMENT --out DIR` kept its runs",
+            shown(kept)
+        ))
+    };
+    let text = std::fs::read_to_string(&path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound if kept.is_dir() => refused("no kept results are there".to_owned()),
+        _ => refused(error.to_string()),
+    })?;
+    let began = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut words = began.filter_map(|line| serde_json::from_value::<Vec<String>>(line.get("command")?.clone()).ok());
+    let last = words.rfind(|words| words.get(1).is_some_and(|word| word == "ab"));
+    last.ok_or_else(|| refused("no comparison of `longhaul ab` is noted there".to_owned()))
+}
+
+/// Reads the words of an earlier command line.
+fn asked_by(words: &[String]) -> Result<AbArgs, Failure> {
+    let unread = |why: &str| {
+        let (line, why) = (again::command_line(&words[1..]), why.trim());
+        Failure::usage(format!("the comparison was made by `{line}`, which this program does not read: {why}"))
+    };
+    match Earlier::try_parse_from(words) {
+        Ok(Earlier { command: Made::Ab(args) }) => Ok(*args),
+        Err(error) => Err(unread(error.to_string().lines().next().unwrap_or_default())),
+    }
+}
+
+fn shown(path: &Path) -> String {
+    format!("`{}`", path.display())
+}
