@@ -121,7 +121,7 @@ describe("the report", () => {
     assert.equal(run.seed, row.median_run.seed);
   });
 
-  visit("flows beside others have delays with ellipses", () => company, async (page, rows) => {
+  visit("flows beside others have delays with ellipses, shares by company, and shares over time", () => company, async (page, rows) => {
     assert.ok((await sections(page)).includes("delays"));
     const runs = await page.evaluate(() => window.report.runs);
     assert.equal(await page.locator("#delays g[aria-label=dot] circle").count(), runs.cell.length);
@@ -134,6 +134,13 @@ describe("the report", () => {
     for (const [at, row] of rows.entries()) {
       assert.equal(middle(ofRow(runs.wait_p95_ms, at)), row.wait_p95_ms, "three runs, and the row has the one in the middle");
     }
+    const shares = (await texts(page, "#fairness g[aria-label=text] text")).filter(Boolean);
+    assert.deepEqual(shares, rows.map((row) => row.share_pct.toFixed(1)), "a share for each arm and company");
+    assert.deepEqual(await page.evaluate(() => window.report.cells.map((cell) => cell.fair_pct)), [50, 50]);
+    const courses = await page.evaluate(() => window.report.courses);
+    assert.deepEqual(courses.map(({ iteration }) => iteration), rows.map((row) => row.median_run.iteration));
+    assert.ok(courses.every(({ share_pct }) => share_pct.length >= 12 && share_pct.every((pct) => pct === null || (pct >= 0 && pct <= 100))));
+    assert.equal(await page.locator("#courses g[aria-label=line] path").count(), rows.length);
     await page.screenshot({ path: `${ARTIFACTS}report-company.png`, fullPage: true });
   });
 

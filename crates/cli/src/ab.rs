@@ -7,7 +7,7 @@ use crate::backend::BackendChoice;
 use crate::failure::{Failure, cannot_trace};
 use crate::interruption;
 use crate::machine;
-use crate::output::RowFormat;
+use crate::output::ResultFormat;
 use crate::{output, page, summary, table};
 use ::profiles::nearest;
 use args::AbArgs;
@@ -42,8 +42,10 @@ pub fn run(args: &AbArgs) -> Result<(), Failure> {
     disturbances(&plan, &finished);
     let rows = results::rows(&plan, &finished);
     let written = output::write(&match args.format {
-        RowFormat::Table => table::ab(&plan, &rows),
-        RowFormat::Jsonl => rows.iter().map(|row| results::jsonl(row) + "\n").collect(),
+        ResultFormat::Table => table::ab(&plan, &rows),
+        ResultFormat::Jsonl => rows.iter().map(|row| results::jsonl(row) + "\n").collect(),
+        ResultFormat::Csv => results::csv(&rows),
+        ResultFormat::Markdown => table::markdown(&plan, &rows),
     });
     let Conditions { unmet, unchecked } =
         if args.run.is_none() { results::conditions(&plan, &rows) } else { Conditions::default() };
@@ -51,7 +53,7 @@ pub fn run(args: &AbArgs) -> Result<(), Failure> {
     written?;
     if let Some(path) = &args.report {
         let commands = again::commands(args, &plan, &std::env::args().skip(1).collect::<Vec<_>>());
-        page::write("--report", path, &commands, (&plan, &finished, &rows))?;
+        page::write("--report", path, &commands, threads(args.jobs), (&plan, &finished, &rows))?;
     }
     unchecked.iter().for_each(|sentence| anstream::eprintln!("note: {sentence}"));
     summary::print(&finished, elapsed);

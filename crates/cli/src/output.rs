@@ -15,6 +15,19 @@ pub enum RowFormat {
     Jsonl,
 }
 
+/// How the rows of a comparison are written to stdout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ResultFormat {
+    /// For people.
+    Table,
+    /// One JSON object per row.
+    Jsonl,
+    /// One line per row, the same numbers.
+    Csv,
+    /// The table for a page in Markdown.
+    Markdown,
+}
+
 /// Returns a bar for `len` steps; `beside` is indicatif's template of what stands behind it. It is drawn on stderr, and only where that is
 /// a terminal.
 ///

@@ -34,10 +34,12 @@ pub fn write(
     option: &str,
     path: &Path,
     commands: &Commands,
+    jobs: usize,
     (plan, finished, rows): (&Plan, &Finished, &[Row]),
 ) -> Result<(), Failure> {
     let conditions = results::conditions(plan, rows);
-    let page = Comparison { plan, finished, rows, conditions: &conditions, commands };
+    let courses = results::courses(plan, rows, jobs);
+    let page = Comparison { plan, finished, rows, conditions: &conditions, courses: &courses, commands };
     if path.as_os_str() == "-" {
         let mut out = BufWriter::new(io::stdout().lock());
         return page.write(&mut out).and_then(|()| out.flush()).map_err(|error| match error.kind() {

@@ -58,7 +58,7 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
         anstream::eprintln!("note: {} of {all} runs are missing; `{line}` makes them", all - found);
     }
     let commands = again::commands(&made, &plan, &words[1..]);
-    page::write("--out", &path, &commands, (&plan, &finished, &results::rows(&plan, &finished)))
+    page::write("--out", &path, &commands, ab::threads(None), (&plan, &finished, &results::rows(&plan, &finished)))
 }
 
 /// Returns the words of the last comparison whose runs a directory keeps.

@@ -10,7 +10,7 @@ pub use arms::listed;
 pub use text::{NOTHING, paragraph};
 
 use ::profiles::table::Table as Plain;
-use comfy_table::{Cell, CellAlignment};
+use comfy_table::CellAlignment;
 use draw::{empty, finish, number};
 use lab::results::stats::MIN_PAIRS;
 use lab::results::{Row, Together, ratio};
@@ -71,40 +71,82 @@ fn runs(plan: &Plan) -> String {
     }
 }
 
+/// The numbers of a table, as text.
+struct Grid {
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+    /// Columns of what the sweep sets; the arm's follows.
+    axes: usize,
+    /// The column of the comparison.
+    compared: usize,
+}
+
+impl Grid {
+    fn new(plan: &Plan, rows: &[Row]) -> Self {
+        let axes = plan.cells.first().map_or(0, |cell| cell.swept.len());
+        let reference = plan.arms.first().map_or("", |arm| arm.label.as_str());
+        let keys = plan.cells.iter().take(1).flat_map(|cell| &cell.swept);
+        let mut header: Vec<String> = keys.map(|(key, _)| short(key)).collect();
+        let columns = results::columns(rows);
+        header.push("arm".to_owned());
+        header.extend(plan.until_decided.then(|| "runs".to_owned()));
+        header.extend(["Mbit/s".to_owned(), format!("vs {reference}")]);
+        header.extend(columns.iter().map(|(_, column)| column.head.to_owned()));
+        let line = |(row, at): (&Row, usize)| {
+            let swept = plan.cells[at / plan.arms.len()].swept.iter().map(|(_, value)| value.clone());
+            let runs = plan.until_decided.then(|| row.runs.to_string());
+            let numbers = [number(row.goodput_mbps.median, 2), versus(row)];
+            let metrics = columns.iter().map(|(metric, column)| number(row.metrics.get(metric.name), column.decimals));
+            swept.chain([row.arm.clone()]).chain(runs).chain(numbers).chain(metrics).collect()
+        };
+        let rows = rows.iter().zip(0..).map(line).collect();
+        Self { header, rows, axes, compared: axes + 2 + usize::from(plan.until_decided) }
+    }
+
+    fn is_number(&self, column: usize) -> bool {
+        column > self.axes && column != self.compared
+    }
+}
+
 fn body(plan: &Plan, rows: &[Row]) -> String {
     let mut table = empty();
-    let axes = plan.cells.first().map_or(0, |cell| cell.swept.len());
-    let reference = plan.arms.first().map_or("", |arm| arm.label.as_str());
-    let keys = plan.cells.iter().take(1).flat_map(|cell| &cell.swept);
-    let mut header: Vec<String> = keys.map(|(key, _)| short(key)).collect();
-    let columns = results::columns(rows);
-    header.push("arm".to_owned());
-    header.extend(plan.until_decided.then(|| "runs".to_owned()));
-    header.extend(["Mbit/s".to_owned(), format!("vs {reference}")]);
-    header.extend(columns.iter().map(|(_, column)| column.head.to_owned()));
-    table.set_header(header);
-    let mut last = None;
-    for (row, at) in rows.iter().zip(0..) {
-        let cell = &plan.cells[at / plan.arms.len()];
-        let repeats = last == Some(cell);
-        let swept = cell.swept.iter().map(|(_, value)| if repeats { String::new() } else { value.clone() });
-        let runs = plan.until_decided.then(|| row.runs.to_string());
-        let numbers = [number(row.goodput_mbps.median, 2), versus(row)];
-        let numbers = runs
-            .into_iter()
-            .chain(numbers)
-            .chain(columns.iter().map(|(metric, column)| number(row.metrics.get(metric.name), column.decimals)));
-        let cells: Vec<Cell> = swept.chain([row.arm.clone()]).chain(numbers).map(Cell::new).collect();
-        table.add_row(cells);
-        last = Some(cell);
+    let grid = Grid::new(plan, rows);
+    table.set_header(&grid.header);
+    for (at, line) in grid.rows.iter().enumerate() {
+        // What the sweep sets stands in a cell's first row.
+        let repeats = at % plan.arms.len() > 0;
+        let shown =
+            |(column, text): (usize, &String)| if repeats && column < grid.axes { String::new() } else { text.clone() };
+        table.add_row(line.iter().enumerate().map(shown));
     }
-    let compared = axes + 2 + usize::from(plan.until_decided);
     for (index, column) in table.column_iter_mut().enumerate() {
-        let is_number = index > axes && index != compared;
-        column.set_cell_alignment(if is_number { CellAlignment::Right } else { CellAlignment::Left });
-        column.set_padding((0, if index <= compared { 2 } else { 1 }));
+        column.set_cell_alignment(if grid.is_number(index) { CellAlignment::Right } else { CellAlignment::Left });
+        column.set_padding((0, if index <= grid.compared { 2 } else { 1 }));
     }
     finish(&table)
+}
+
+/// Formats the table for a page in Markdown: what was compared, a line per arm and cell, and the legend.
+pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
+    let grid = Grid::new(plan, rows);
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let rule: Vec<String> = (0..grid.header.len())
+        .map(|column| if grid.is_number(column) { "---:".to_owned() } else { "---".to_owned() })
+        .collect();
+    format!(
+        "**{}**: {}\n\n{}; runs per arm and cell: {}\n\n{}{}{}\n```text\n{}```\n",
+        plan.experiment.name,
+        plan.experiment.title(),
+        results::constants(plan),
+        runs(plan),
+        line(&grid.header),
+        line(&rule),
+        grid.rows.iter().map(|cells| line(cells)).collect::<String>(),
+        legend(plan, rows),
+    )
 }
 
 /// Shortens `path.rtt` to `rtt`; leaves of arms keep their arm.

@@ -36,6 +36,8 @@ export interface Cell {
   title: string;
   swept: [string, string][];
   kind: string | null;
+  /** What the arm's flows would get if all got the same; `null` for one flow, and where flows come and go. */
+  fair_pct: number | null;
   once: boolean;
 }
 
@@ -62,6 +64,14 @@ export interface Ellipse {
   centre: [number, number];
   deviation: [number, number];
   correlation: number;
+}
+
+export interface Course {
+  cell: number;
+  arm: number;
+  iteration: number;
+  /** By second. */
+  share_pct: (number | null)[];
 }
 
 export interface Data {
@@ -95,6 +105,7 @@ export interface Data {
   together: { comparisons: number; differ: number; needs: number | null } | null;
   runs: Runs;
   ellipses: Ellipse[];
+  courses: Course[];
   rows: Row[];
 }
 

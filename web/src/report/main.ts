@@ -8,6 +8,7 @@ import { again, read, type Data } from "./data";
 import { forest } from "./forest";
 import { heat } from "./heat";
 import { expectations, how, leaves } from "./how";
+import { courses, fairness } from "./shares";
 import { sizes } from "./size";
 import { delays, distributions } from "./spread";
 import { cells } from "./table";
@@ -88,6 +89,8 @@ async function start() {
     heat(data),
     cells(data, (cell, arm) => show({ cell, arm })),
     sizes(data),
+    fairness(data),
+    courses(data),
     delays(data),
     distributions(data),
     leaves(data),

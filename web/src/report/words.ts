@@ -14,6 +14,9 @@ export const number = (value: unknown, decimals: number): string => (typeof valu
 /** Four digits. */
 export const ratio = (value: number): string => value.toFixed(value >= 100 ? 1 : value >= 10 ? 2 : 3);
 
+/** A share in per cent, to a tenth. */
+export const share = (pct: number): string => pct.toFixed(1);
+
 export function versus(found: Versus | null): string {
   if (!found) return "";
   const interval = found.lo !== null && found.hi !== null ? ` [${ratio(found.lo)}, ${ratio(found.hi)}]` : "";

@@ -1,7 +1,7 @@
 //! What one can ask of `longhaul ab`.
 
 use crate::backend::BackendChoice;
-use crate::output::RowFormat;
+use crate::output::ResultFormat;
 use clap::Args;
 use lab::RunName;
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ pub struct AbArgs {
     pub report: Option<PathBuf>,
     /// How results are written to stdout.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
-    pub format: RowFormat,
+    pub format: ResultFormat,
     /// Change a value: path.{rate,rtt,buffer,loss,drop,jitter,reorder.{probability,delay,mode,queues}}, flow.bytes, or a leaf of
     /// an arm's profile, as in server-2022.rto.min=200ms. Several values, separated by commas, make a sweep. A changed kind keeps
     /// the leaves that the new kind also has. The experiment's expectations are then not checked.

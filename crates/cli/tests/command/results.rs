@@ -35,6 +35,35 @@ fn a_line_per_cell_and_arm_has_everything_the_contract_names() {
 }
 
 #[test]
+fn rows_as_csv_have_the_numbers_of_jsonl_under_flat_names() {
+    let lines = objects(&ab("wan", &["--format", "jsonl", "--arms", THREE]).stdout);
+    let csv = ab("wan", &["--format", "csv", "--arms", THREE]).stdout;
+    let mut rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let names = rows.next().unwrap();
+    assert_eq!(names[..3], ["experiment", "cell_rtt_ms", "cell_bytes"]);
+    assert_eq!(rows.count(), lines.len());
+    let first = csv.lines().nth(1).unwrap();
+    let goodput = lines[0]["goodput_mbps"]["median"].to_string();
+    assert!(first.contains(&format!(",server-2016,2,false,{goodput},")), "{first}");
+    let expected =
+        ["goodput_mbps_median", "vs_reference_median_ratio", "vs_reference_verdict", "efficiency", "median_run_seed"];
+    assert!(expected.iter().all(|name| names.contains(name)), "{names:?}");
+    assert!(names.iter().all(|name| !name.contains(['.', ' '])), "{names:?}");
+}
+
+#[test]
+fn the_table_in_markdown_has_the_cells_of_the_terminals() {
+    let table = ab("wan", &["--arms", THREE]).stdout;
+    let markdown = ab("wan", &["--format", "markdown", "--arms", THREE]).stdout;
+    let lines: Vec<&str> = markdown.lines().filter(|line| line.starts_with('|')).collect();
+    assert_eq!(lines.len(), 2 + 3);
+    assert!(lines.iter().all(|line| line.matches('|').count() == lines[0].matches('|').count()), "{markdown}");
+    let cells: Vec<&str> = lines[4].split('|').map(str::trim).filter(|cell| !cell.is_empty()).collect();
+    let goodput = cells[cells.iter().position(|cell| *cell == "longhaul").unwrap() + 1];
+    assert!(table.lines().any(|line| line.contains("longhaul") && line.contains(goodput)), "{goodput}: {table}");
+}
+
+#[test]
 fn the_number_of_jobs_cannot_be_seen_in_results() {
     let cells = ["ab", "reorder", "--set", "path.rtt=25ms,50ms", "--set", "flow.bytes=300kB", "--iterations", "3"];
     let with_jobs = |jobs: &str| longhaul(&[&cells[..], &["--format", "jsonl", "--jobs", jobs]].concat());

@@ -5,8 +5,8 @@ use super::subject::Comparison;
 use super::{spread, verdict};
 use lab::plan::difference::of_plan;
 use lab::results::stats::MARGIN;
-use lab::results::{EachRun, columns, constants, each_run, jsonl, together};
-use lab::spec::Metric;
+use lab::results::{Course, EachRun, columns, constants, each_run, jsonl, together};
+use lab::spec::{Metric, Point};
 use serde_json::{Value, json};
 
 /// Returns the object as text.
@@ -38,6 +38,7 @@ fn about(comparison: &Comparison<'_>) -> Value {
         "together": together,
         "runs": by_column(&runs),
         "ellipses": spread::ellipses(&runs),
+        "courses": comparison.courses.iter().map(course).collect::<Vec<_>>(),
     })
 }
 
@@ -85,10 +86,24 @@ fn cells(comparison: &Comparison<'_>) -> Vec<Value> {
             "title": cell.title(),
             "swept": cell.swept,
             "kind": cell.kind,
+            "fair_pct": fair_pct(&cell.point),
             "once": comparison.plan.is_once(index),
         })
     };
     cells.map(cell).collect()
+}
+
+/// What the arm's flows would get if all in their direction got the same; `None` for one flow, and where flows come and go.
+fn fair_pct(point: &Point) -> Option<f64> {
+    let there = || point.company.groups.iter().filter(|group| group.direction == point.company.groups[0].direction);
+    let all: u32 = there().map(|group| group.count).sum();
+    let own: u32 = there().filter(|group| group.is_arm()).map(|group| group.count).sum();
+    let fixed = there().all(|group| group.arrivals.is_none() && group.app.is_none());
+    (all > 0 && fixed).then(|| 100.0 * f64::from(own) / f64::from(all))
+}
+
+fn course(course: &Course) -> Value {
+    json!({ "cell": course.cell, "arm": course.arm, "iteration": course.iteration, "share_pct": course.share_pct })
 }
 
 fn column(metric: &Metric) -> Value {

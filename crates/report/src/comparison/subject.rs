@@ -1,6 +1,6 @@
 //! What the page of a comparison is made from.
 
-use lab::results::{Conditions, Row};
+use lab::results::{Conditions, Course, Row};
 use lab::{Finished, Plan};
 
 /// What the page shows.
@@ -14,6 +14,8 @@ pub struct Comparison<'c> {
     pub rows: &'c [Row],
     /// Whether the experiment's conditions hold.
     pub conditions: &'c Conditions,
+    /// Shares second by second.
+    pub courses: &'c [Course],
     /// How to do it again.
     pub commands: &'c Commands,
 }

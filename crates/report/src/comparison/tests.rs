@@ -2,7 +2,7 @@
 
 use super::*;
 use flate2::read::DeflateDecoder;
-use lab::results::{conditions, jsonl, rows};
+use lab::results::{Course, conditions, jsonl, rows};
 use lab::{Backend, Measured, Overrides, Plan, RunFailure, RunSpec, execute, spec};
 use serde_json::Value;
 use std::io::Read;
@@ -28,7 +28,15 @@ fn made(set: &[&str], arms: &[&str], then: impl Fn(&Comparison<'_>)) {
     let conditions = conditions(&plan, &rows);
     let (version, comparison) = ("1.2.3".to_owned(), "longhaul ab reorder --set '<b>'".to_owned());
     let commands = Commands { version, comparison, run: vec!["again".to_owned(); arms.len()] };
-    then(&Comparison { plan: &plan, finished: &finished, rows: &rows, conditions: &conditions, commands: &commands });
+    let course = Course { cell: 0, arm: 1, iteration: 3, share_pct: vec![Some(50.0), None] };
+    then(&Comparison {
+        plan: &plan,
+        finished: &finished,
+        rows: &rows,
+        conditions: &conditions,
+        courses: &[course],
+        commands: &commands,
+    });
 }
 
 /// The object in a page.
@@ -121,7 +129,8 @@ fn only_leaves_that_differ_are_listed_and_how_to_do_it_again() {
         let differs = data["arms"][2]["differs"].as_object().unwrap();
         assert!(differs.values().all(|pair| pair[0] != pair[1]) && !differs.is_empty());
         assert_eq!((&data["version"], &data["command"]), (&"1.2.3".into(), &"longhaul ab reorder --set '<b>'".into()));
-        assert_eq!(data["margin"], 0.01);
+        assert_eq!((&data["margin"], &data["cells"][0]["fair_pct"]), (&0.01.into(), &Value::Null));
+        assert_eq!(data["courses"][0]["share_pct"], serde_json::json!([50.0, null]));
     });
 }
 

@@ -101,7 +101,7 @@ impl Group {
     }
 
     /// Returns whether these are the flows that the arms compare.
-    pub(crate) fn is_arm(&self) -> bool {
+    pub fn is_arm(&self) -> bool {
         self.profile == GroupProfile::Arm
     }
 
