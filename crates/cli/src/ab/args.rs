@@ -35,7 +35,8 @@ pub struct AbArgs {
     /// Keep every run in DIR as tables in Parquet, DIR/runs and DIR/flows, and continue from the runs found there.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Keep what each flow sends, gets acknowledged, and may have in flight, second by second, in DIR/series, too; of the runs made now.
+    /// Keep what each flow sends, gets acknowledged, and may have in flight, second by second, in DIR/series, too; of the
+    /// runs made now, since those found there are not made again.
     #[arg(long, requires = "out")]
     pub series: bool,
     /// Write results as one page, too, which opens in any browser and needs nothing else.
