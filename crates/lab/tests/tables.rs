@@ -1,5 +1,6 @@
 //! The page of measurements lists every column of the tables of results.
 
+use longhaul_lab::results::summaries;
 use longhaul_lab::run::{Table, tables};
 use std::path::Path;
 
@@ -23,7 +24,7 @@ fn the_page_of_measurements_has_every_column() {
     let page = std::fs::read_to_string(&path).expect("the page is there");
     let (before, rest) = page.split_once(BEGIN).expect("the tables have a place");
     let (_, behind) = rest.split_once(END).expect("the place ends");
-    let all: String = tables().into_iter().map(markdown).collect();
+    let all: String = tables().into_iter().chain(summaries()).map(markdown).collect();
     let expected = format!("{before}{BEGIN}{all}\n{END}{behind}");
     let update = std::env::var_os("UPDATE_DOCS").is_some();
     if update {

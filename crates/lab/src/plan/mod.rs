@@ -4,6 +4,7 @@ mod arm;
 pub mod difference;
 mod encoding;
 mod identity;
+mod pair;
 mod sweep;
 mod unfold;
 

@@ -114,7 +114,7 @@ impl Plan {
         Self { runs: of.iter().flat_map(runs_of).collect(), ..self.without_runs() }
     }
 
-    fn without_runs(&self) -> Self {
+    pub(super) fn without_runs(&self) -> Self {
         Self {
             experiment: self.experiment.clone(),
             cells: self.cells.clone(),

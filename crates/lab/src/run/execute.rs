@@ -4,6 +4,7 @@
 use crate::plan::{Plan, RunSpec};
 use crate::run::store::{Store, StoreError, Units};
 use crate::run::{Backend, Made, Measured, RunFailure, Wanted};
+use core::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -35,17 +36,40 @@ pub fn execute(
     plan: &Plan,
     backend: &dyn Backend,
     jobs: usize,
-    mut store: Option<&mut Store>,
+    store: Option<&mut Store>,
     progress: &mut dyn FnMut(&RunSpec),
+) -> Result<Finished, StoreError> {
+    let mut progress = |run: &RunSpec| {
+        progress(run);
+        ControlFlow::Continue(())
+    };
+    execute_until(plan, backend, jobs, store, &mut progress)
+}
+
+/// The same until `progress` breaks off: runs in progress are then finished and dropped, and neither those nor the rest have a result or
+/// a failure. The units that are complete are in the store; those under way are made again the next time.
+///
+/// # Errors
+/// As [`execute`].
+pub fn execute_until(
+    plan: &Plan,
+    backend: &dyn Backend,
+    jobs: usize,
+    mut store: Option<&mut Store>,
+    progress: &mut dyn FnMut(&RunSpec) -> ControlFlow<()>,
 ) -> Result<Finished, StoreError> {
     let wanted = store.as_ref().map_or(Wanted::Nothing, |store| store.wanted());
     let mut find = |run: &RunSpec| store.as_mut().and_then(|store| store.find(run));
     let found: Vec<Option<Measured>> = plan.runs.iter().map(&mut find).collect();
     let open: Vec<usize> = (0..found.len()).filter(|index| found[*index].is_none()).collect();
     let resumed = found.len() - open.len();
-    plan.runs.iter().zip(&found).filter(|(_, known)| known.is_some()).for_each(|(run, _)| progress(run));
+    let known = plan.runs.iter().zip(&found).filter(|(_, known)| known.is_some()).map(|(run, _)| run);
+    let broken_off = known.map(&mut *progress).any(|flow| flow.is_break());
     let jobs = jobs.clamp(1, open.len().max(1));
-    let mut finished = Finished { measured: found, made: open.len(), resumed, jobs, ..Finished::default() };
+    let mut finished = Finished { measured: found, resumed, jobs, ..Finished::default() };
+    if broken_off {
+        return Ok(finished);
+    }
 
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let (sender, results) = mpsc::channel();
@@ -63,7 +87,8 @@ pub fn execute(
         drop(sender);
         let keeper = store.map(|store| (store, Units::of(plan, &open)));
         let outcome = collect(plan, &results, keeper, progress, &mut finished);
-        stop.store(outcome.is_err(), Ordering::Relaxed);
+        // When all runs are done, it stops nothing.
+        stop.store(true, Ordering::Relaxed);
         outcome
     })?;
     finished.failures.sort_by_key(|(index, _)| *index);
@@ -80,10 +105,11 @@ fn collect(
     plan: &Plan,
     results: &mpsc::Receiver<(usize, Result<Made, RunFailure>)>,
     mut keeper: Option<(&mut Store, Units)>,
-    progress: &mut dyn FnMut(&RunSpec),
+    progress: &mut dyn FnMut(&RunSpec) -> ControlFlow<()>,
     finished: &mut Finished,
 ) -> Result<(), StoreError> {
     for (index, result) in results {
+        finished.made += 1;
         let made = match result {
             Ok(made) => {
                 finished.packets += made.measured.packets;
@@ -100,7 +126,9 @@ fn collect(
         {
             store.write(plan, &unit)?;
         }
-        progress(&plan.runs[index]);
+        if progress(&plan.runs[index]).is_break() {
+            break;
+        }
     }
     Ok(())
 }
@@ -151,6 +179,23 @@ mod tests {
         let failed: Vec<usize> = finished.failures.iter().map(|(index, _)| *index).collect();
         assert_eq!(failed, [0, 1, 2, 3, 4, 5]);
         assert!(finished.measured[6..].iter().all(Option::is_some));
+    }
+
+    #[test]
+    fn a_sweep_that_is_broken_off_keeps_what_is_done_and_makes_nothing_more() {
+        let plan = plan(&["path.rtt=25ms", "flow.bytes=1kB,2kB,3kB"]);
+        let mut left = 5;
+        let mut progress = |_: &RunSpec| {
+            left -= 1;
+            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let finished = execute_until(&plan, &MockBackend, 1, None, &mut progress).unwrap();
+        assert_eq!((finished.made, finished.failures.len()), (5, 0));
+        assert!(
+            finished.measured[..5].iter().all(Option::is_some) && finished.measured[5..].iter().all(Option::is_none)
+        );
+        let whole = run(&plan, &MockBackend, 1, None).0;
+        assert_eq!(finished.measured[..5], whole.measured[..5]);
     }
 
     struct Panics;

@@ -61,6 +61,14 @@ impl<'c> Sheet<'c> {
         Ok((file.read(columns)?, file.metadata))
     }
 
+    /// Returns its columns, each with its values: one, or none, for each row.
+    pub fn each_column(&self) -> impl Iterator<Item = (&'c Column, impl Iterator<Item = Option<Cell<'_>>>)> {
+        self.columns.iter().zip(&self.values).map(|(column, values)| {
+            let mut cursor = Cursor::new(values);
+            (column, (0..self.rows).map(move |_| cursor.next()))
+        })
+    }
+
     /// Returns the rows one after the other, each with a value, or none, for each column.
     pub fn each_row(&self) -> impl Iterator<Item = Vec<Option<Cell<'_>>>> {
         let mut cursors: Vec<Cursor<'_>> = self.values.iter().map(Cursor::new).collect();

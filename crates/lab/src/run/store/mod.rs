@@ -15,7 +15,9 @@ mod lines;
 mod named;
 mod tables;
 mod unit;
+pub mod whole;
 
+pub(crate) use self::tables::CELLS;
 pub use self::tables::{Table, tables};
 pub(crate) use lines::FILE_NAME as LINES;
 pub(crate) use unit::Units;

@@ -60,6 +60,23 @@ const RUN: &[Own] = &[
     ("efficiency", Real, false, "Ideal time divided by actual time."),
 ];
 
+/// Those of them that are the same for all runs of a cell.
+const CELL: [&str; 13] = [
+    "experiment",
+    "cell",
+    "swept",
+    "path",
+    "twin",
+    "path_rtt_ns",
+    "path_rate_bps",
+    "path_buffer_bytes",
+    "path_buffer_packets",
+    "path_loss_pct",
+    "flow_bytes",
+    "flow_length_ns",
+    "made_by",
+];
+
 /// What every flow has, before its numbers.
 const FLOW: &[Own] = &[
     ("run", Wide, false, "Number of its run."),
@@ -90,6 +107,17 @@ pub(crate) static FLOWS: LazyLock<Table> = LazyLock::new(|| {
 /// A row each value of a series.
 pub(crate) static SERIES: LazyLock<Table> =
     LazyLock::new(|| Table::new("series", "one row a value of a flow in a second, with `--series`", SERIES_OWN, &[]));
+
+/// A row each cell.
+pub(crate) static CELLS: LazyLock<Table> = LazyLock::new(|| {
+    let places = || RUN.iter().enumerate().filter(|(_, (name, ..))| CELL.contains(name)).map(|(place, _)| place);
+    Table {
+        name: "cells",
+        said: "one row a cell",
+        columns: places().map(|place| RUNS.columns[place].clone()).collect(),
+        meanings: places().map(|place| RUNS.meanings[place]).collect(),
+    }
+});
 
 impl Table {
     fn new(name: &'static str, said: &'static str, own: &[Own], numbers: &[Declared]) -> Self {
@@ -178,6 +206,11 @@ pub(crate) fn of_run<'n>(run: &RunSpec, named: &'n Named, measured: &Measured) -
     ];
     row.extend(cells(measured, &RUNS.columns[RUN.len()..]));
     row
+}
+
+/// Returns the row of a cell, of that of one of its runs.
+pub(crate) fn of_cell<'n>(run: &[Option<Cell<'n>>]) -> Vec<Option<Cell<'n>>> {
+    RUN.iter().zip(run).filter(|((name, ..), _)| CELL.contains(name)).map(|(_, cell)| *cell).collect()
 }
 
 /// Returns a flow's row.
