@@ -2,8 +2,8 @@
 
 use crate::{Problem, Source};
 
-/// Crates whose job needs system calls and that keep their `unsafe` in one small documented module.
-const MAY_USE_UNSAFE: [&str; 5] = ["net", "sockets", "drill", "yardstick", "tokio"];
+/// Crates whose job needs system calls, or structures of C, and that keep their `unsafe` in one small documented module.
+const MAY_USE_UNSAFE: [&str; 6] = ["net", "sockets", "drill", "yardstick", "tokio", "python"];
 
 /// Lints that every crate below the purity line denies at its root.
 const PURE_LINTS: [&str; 3] = ["clippy::float_arithmetic", "clippy::disallowed_methods", "clippy::disallowed_types"];
