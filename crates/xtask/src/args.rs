@@ -23,6 +23,8 @@ cargo xtask compliance [--check]
 cargo xtask web [--check]
     Builds the pages of web/ into crates/report/assets; with --check says whether they are up to date, and tries them in a
     browser.
+cargo xtask python
+    Builds the package for Python as a wheel, installs it below target/python, and runs its tests there.
 cargo xtask bench
     Counts instructions: of headers, whole simulated transfers, traces and captures, and of an unobserved transfer with and without
     the code of events, which may not differ. Installs valgrind (apt, as root) and gungraun-runner (a minute or two, once).
@@ -72,6 +74,8 @@ pub enum Command {
     Compliance(DocsMode),
     /// Build the pages, or check and try them.
     Web(DocsMode),
+    /// Build the package for Python and run its tests.
+    Python,
     /// Count instructions.
     Bench,
     /// Count instructions of this tree and of another commit.
@@ -132,16 +136,17 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
         "traces" => docs_mode(command, flags).map(Command::Traces),
         "mutants" => mutants(flags).map(Command::Mutants),
         "attacks" if flags.is_empty() => Ok(Command::Attacks),
+        "python" if flags.is_empty() => Ok(Command::Python),
         "advisories" if flags.is_empty() => Ok(Command::Advisories),
         "miri" if flags.is_empty() => Ok(Command::Miri),
         "negations" if flags.is_empty() => Ok(Command::Negations),
         "snapshots" if flags.is_empty() => Ok(Command::Snapshots),
-        "advisories" | "attacks" | "miri" | "negations" | "snapshots" => {
+        "advisories" | "attacks" | "miri" | "negations" | "python" | "snapshots" => {
             Err(format!("`{command}` takes no arguments, not `{}`", flags.join(" ")))
         }
         "variants" => variants(flags).map(Command::Variants),
         unknown => Err(format!(
-            "unknown command `{unknown}`; the commands are test, docs, api, compliance, web, bench, stamp, traces, mutants, \
+            "unknown command `{unknown}`; the commands are test, docs, api, compliance, web, python, bench, stamp, traces, mutants, \
              negations, attacks, advisories, miri, snapshots or variants"
         )),
     }
@@ -295,5 +300,6 @@ mod tests {
         assert!(parsed("bench all").unwrap_err().contains("--against COMMIT"));
         assert!(parsed("stamp --page").unwrap_err().contains("--page with files, not `--page`"));
         assert!(parsed("miri all").unwrap_err().contains("`miri` takes no arguments, not `all`"));
+        assert!(parsed("python now").unwrap_err().contains("`python` takes no arguments, not `now`"));
     }
 }

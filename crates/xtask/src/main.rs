@@ -19,6 +19,7 @@ mod mirror;
 mod mutants;
 mod needs;
 mod negations;
+mod python;
 mod quirks;
 mod runner;
 mod snapshots;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Ok(Command::Api(mode)) => runner::finish(api::list(mode)),
         Ok(Command::Compliance(mode)) => runner::finish(compliance::run(mode, tool::WhenAbsent::Install)),
         Ok(Command::Web(mode)) => runner::finish(web::build_or_check(mode)),
+        Ok(Command::Python) => runner::finish(python::test()),
         Ok(Command::Attacks) => runner::finish(attacks::run()),
         Ok(Command::Bench) => runner::finish(bench::run()),
         Ok(Command::BenchAgainst(against)) => runner::finish(against::compare(&against)),

@@ -25,7 +25,7 @@ enum Reach {
 }
 
 /// Every crate with unsafe code in the part other crates use.
-const CRATES: [Unsafe; 5] = [
+const CRATES: [Unsafe; 6] = [
     Unsafe {
         krate: "sockets",
         // The rest needs a kernel: descriptors, `ioctl`, files under /proc.
@@ -34,6 +34,10 @@ const CRATES: [Unsafe; 5] = [
     Unsafe { krate: "drill", reach: Reach::Cannot("it opens a shared object and makes the script's system calls") },
     Unsafe { krate: "net", reach: Reach::Cannot("it asks the kernel for socket options and for a scheduling class") },
     Unsafe { krate: "tokio", reach: Reach::Cannot("it asks the kernel to watch a descriptor") },
+    Unsafe {
+        krate: "python",
+        reach: Reach::Cannot("it is called by the interpreter, whose library Miri does not run"),
+    },
     Unsafe { krate: "yardstick", reach: Reach::Cannot("it asks the kernel for a scheduling class") },
 ];
 

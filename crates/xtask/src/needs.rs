@@ -18,6 +18,9 @@ const TOOLS: [(&str, &str, &str); 6] = [
     ("chromium", "chromium", "to try the pages in a browser"),
 ];
 
+/// Makes environments for packages of Python; Debian's Python comes without it.
+const VENV: (&str, &str, &str) = ("python3 -m venv", "python3-venv", "to build and test the package for Python");
+
 const VALGRIND: (&str, &str, &str) = ("valgrind", "valgrind", "to count instructions");
 
 const TUN: &str = "/dev/net/tun";
@@ -46,6 +49,31 @@ pub fn provide_valgrind() -> Outcome {
         return Ok(());
     }
     Err(Failure::Missing(format!("this machine lacks `{program}` {why}: apt-get install {package}")))
+}
+
+/// Returns a Python of 3.11 or newer that can make environments, installing one as root if there is none.
+pub fn provide_python() -> Result<&'static str, Failure> {
+    let find = || {
+        ["python3", "python3.11", "python3.12", "python3.13", "python3.14"]
+            .into_iter()
+            .find(|name| makes_environments(name))
+    };
+    let (what, package, why) = VENV;
+    if find().is_none() && effective_user_is_root() {
+        install(&[VENV])?;
+    }
+    let missing = || {
+        Failure::Missing(format!(
+            "this machine lacks `{what}` of Python 3.11 or newer {why}: apt-get install {package}"
+        ))
+    };
+    find().ok_or_else(missing)
+}
+
+fn makes_environments(python: &str) -> bool {
+    let asked = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
+    let status = Command::new(python).args(["-c", asked]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
 }
 
 fn missing_tools(present: impl Fn(&str) -> bool) -> Vec<(&'static str, &'static str, &'static str)> {

@@ -3,7 +3,7 @@
 use crate::args::{DocsMode, TestOptions};
 use crate::runner::{AfterFailure, Outcome, Step, cargo, run, run_all};
 use crate::tool::WhenAbsent;
-use crate::{api, compliance, deny, determinism, needs, quirks, snapshots, web};
+use crate::{api, compliance, deny, determinism, needs, python, quirks, snapshots, web};
 
 /// Runs everything a change has to pass.
 pub fn test(options: TestOptions) -> Outcome {
@@ -29,6 +29,7 @@ pub fn test(options: TestOptions) -> Outcome {
         Step::new("compliance", || compliance::run(DocsMode::Check, policy)),
         Step::new("determinism", || determinism::prove(locked)),
         Step::new("web", || web::build_or_check(DocsMode::Check)),
+        Step::new("python", python::test),
         Step::new("tests", || snapshots::test_with_references(locked)),
     ];
     run_all(steps, if options.keep_going { AfterFailure::KeepGoing } else { AfterFailure::Stop })
