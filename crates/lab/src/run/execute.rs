@@ -134,7 +134,7 @@ fn collect(
 }
 
 /// A panic in a run becomes that run's failure: it has a seed and can be replayed like any other.
-fn guarded(backend: &dyn Backend, run: &RunSpec, wanted: Wanted) -> Result<Made, RunFailure> {
+pub(crate) fn guarded(backend: &dyn Backend, run: &RunSpec, wanted: Wanted) -> Result<Made, RunFailure> {
     catch_unwind(AssertUnwindSafe(|| backend.run_in_parts(run, wanted))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
         Err(RunFailure(format!("Panicked, seed {}: {}", run.seed, text.unwrap_or("no message"))))

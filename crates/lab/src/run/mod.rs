@@ -30,6 +30,7 @@ pub(crate) mod store;
 
 pub use applications::ApplicationResult;
 pub use backend::{Backend, RunFailure};
+pub(crate) use execute::guarded;
 pub use execute::{Finished, execute, execute_until, kept};
 pub use flows::Order;
 pub use ideal::ideal_time;
@@ -45,5 +46,5 @@ pub use shares::CompanyResult;
 pub use simulated::{SimBackend, scenario, simulate};
 pub use stale_sacks::StaleSackBackend;
 pub use startup::StartUpResult;
-pub use store::whole;
 pub use store::{Store, StoreError, Table, tables};
+pub use store::{elsewhere, whole};

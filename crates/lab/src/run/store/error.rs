@@ -25,6 +25,14 @@ pub enum StoreError {
         /// What is wrong with it.
         problem: String,
     },
+    /// Another program, or another version of this one, cut the unit.
+    #[error("the unit {task} is another one here, {own}: install the same version of longhaul everywhere")]
+    Version {
+        /// Its name.
+        task: String,
+        /// Its name here.
+        own: String,
+    },
     /// A file of lines contains something else.
     #[error("`{}`, line {line} is not a longhaul result: {problem}", path.display())]
     Line {

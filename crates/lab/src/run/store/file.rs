@@ -2,11 +2,12 @@
 
 use super::error::StoreError;
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// What a shard's name ends with.
-const SHARD: &str = "parquet";
+pub(super) const SHARD: &str = "parquet";
 /// What an unfinished one's name ends with; a dot before it hides it from readers of folders.
 const UNFINISHED: &str = ".tmp";
 
@@ -16,7 +17,9 @@ const UNFINISHED: &str = ".tmp";
 /// When it cannot be written, or another one has its name.
 pub(super) fn create(folder: &Path, name: &str, content: &[u8]) -> Result<(), StoreError> {
     let path = folder.join(format!("{name}.{SHARD}"));
-    let unfinished = folder.join(format!(".{name}.{SHARD}{UNFINISHED}"));
+    // Two machines may make the same unit at once, one of them because the other seemed dead.
+    let own = RandomState::new().build_hasher().finish();
+    let unfinished = folder.join(format!(".{name}.{own:016x}.{SHARD}{UNFINISHED}"));
     let written = whole(&unfinished, content).and_then(|()| name_it(&unfinished, &path));
     // If this fails, too, it is swept the next time.
     let _ = fs::remove_file(&unfinished);

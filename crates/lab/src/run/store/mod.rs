@@ -9,6 +9,7 @@
 //! consists of the rest. A version is the program's release and the stamp of the behaviour of the arm's configuration (`stamp.rs`), so
 //! results survive code changes that do not change behaviour. Rows of another version are kept but not used.
 
+pub mod elsewhere;
 mod error;
 mod file;
 mod lines;
@@ -146,36 +147,8 @@ impl Store {
     /// # Errors
     /// When it is not.
     pub(crate) fn write(&mut self, plan: &Plan, unit: &unit::Unit) -> Result<(), StoreError> {
-        let mut of_unit = RUNS.layout();
-        for index in &unit.runs {
-            let (run, place) = (&plan.runs[*index], plan.runs[*index].cell);
-            let (version, title) = (self.names.version(run), plan.cells[place].title());
-            let label = &plan.arms[run.arm].label;
-            let words = [&plan.experiment.name, &title, label, &run.digest, version];
-            of_unit.push_str(&format!("\n{place} {} {} {}", run.iteration, run.seed, words.join("\t")));
-        }
-        let name = fnv128(&of_unit);
-        let [mut runs, mut flows, mut series] = [&*RUNS, &*FLOWS, &*SERIES].map(|table| Sheet::new(&table.columns));
-        for (index, Made { measured, flows: of_run, series: values }) in unit.made() {
-            let run = &plan.runs[index];
-            let named = self.names.of(plan, run);
-            runs.push(&tables::of_run(run, &named, measured));
-            of_run.iter().for_each(|flow| flows.push(&tables::of_flow(named.number, flow)));
-            values.iter().for_each(|value| series.push(&tables::of_value(named.number, value)));
-        }
-        self.create(&SERIES, &name, &series)?;
-        self.create(&FLOWS, &name, &flows)?;
-        self.create(&RUNS, &name, &runs)
-    }
-
-    fn create(&self, table: &Table, name: &str, sheet: &Sheet<'_>) -> Result<(), StoreError> {
-        if sheet.rows() == 0 {
-            return Ok(());
-        }
-        let mut bytes = Vec::new();
-        let metadata = [(UNIT, name.to_owned()), (LAYOUT, table.layout())];
-        sheet.write(&mut bytes, table.name, &metadata).map_err(|error| StoreError::io(&self.folder, error))?;
-        file::create(&self.folder.join(table.name), name, &bytes)
+        let name = name_of(plan, &unit.runs, &mut self.names);
+        write_unit(&self.folder, plan, (&name, unit), &mut self.names)
     }
 
     fn read_lines(&mut self) -> Result<(), StoreError> {
@@ -203,6 +176,49 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// Returns the name of a unit: a digest of its runs.
+fn name_of(plan: &Plan, runs: &[usize], names: &mut Names) -> String {
+    let mut of_unit = RUNS.layout();
+    for index in runs {
+        let (run, place) = (&plan.runs[*index], plan.runs[*index].cell);
+        let (version, title) = (names.version(run), plan.cells[place].title());
+        let label = &plan.arms[run.arm].label;
+        let words = [&plan.experiment.name, &title, label, &run.digest, version];
+        of_unit.push_str(&format!("\n{place} {} {} {}", run.iteration, run.seed, words.join("\t")));
+    }
+    fnv128(&of_unit)
+}
+
+/// Writes the shards of a unit of this name, that of runs last.
+fn write_unit(
+    folder: &Path,
+    plan: &Plan,
+    (name, unit): (&str, &unit::Unit),
+    names: &mut Names,
+) -> Result<(), StoreError> {
+    let [mut runs, mut flows, mut series] = [&*RUNS, &*FLOWS, &*SERIES].map(|table| Sheet::new(&table.columns));
+    for (index, Made { measured, flows: of_run, series: values }) in unit.made() {
+        let run = &plan.runs[index];
+        let named = names.of(plan, run);
+        runs.push(&tables::of_run(run, &named, measured));
+        of_run.iter().for_each(|flow| flows.push(&tables::of_flow(named.number, flow)));
+        values.iter().for_each(|value| series.push(&tables::of_value(named.number, value)));
+    }
+    create(folder, &SERIES, name, &series)?;
+    create(folder, &FLOWS, name, &flows)?;
+    create(folder, &RUNS, name, &runs)
+}
+
+fn create(folder: &Path, table: &Table, name: &str, sheet: &Sheet<'_>) -> Result<(), StoreError> {
+    if sheet.rows() == 0 {
+        return Ok(());
+    }
+    let mut bytes = Vec::new();
+    let metadata = [(UNIT, name.to_owned()), (LAYOUT, table.layout())];
+    sheet.write(&mut bytes, table.name, &metadata).map_err(|error| StoreError::io(folder, error))?;
+    file::create(&folder.join(table.name), name, &bytes)
 }
 
 /// Returns the names of all runs in a folder's shards, by experiment, cell and iteration, so that their order does not depend on names of

@@ -72,6 +72,11 @@ pub(crate) struct Unit {
 }
 
 impl Unit {
+    /// A unit that was made as a whole.
+    pub(crate) fn whole(runs: &[usize], made: BTreeMap<usize, Made>) -> Self {
+        Self { runs: runs.to_vec(), made, left: 0 }
+    }
+
     /// Returns the runs that succeeded, in the order of the plan.
     pub(crate) fn made(&self) -> impl Iterator<Item = (usize, &Made)> {
         self.made.iter().map(|(index, made)| (*index, made))
@@ -91,6 +96,11 @@ impl Units {
             }
         }
         Self { open }
+    }
+
+    /// Returns the runs of each unit.
+    pub(super) fn runs(self) -> impl Iterator<Item = Vec<usize>> {
+        self.open.into_values().map(|unit| unit.runs)
     }
 
     /// Notes what came of a run, and returns its unit if that was the last one.
