@@ -5,14 +5,16 @@ use crate::errors;
 use crate::progress::Progress;
 use crate::results::{Results, experiment_cells};
 use crate::table::Table;
+use lab::run::{Wanted, elsewhere};
 use lab::spec::{self, Overrides};
-use lab::{Experiment as Spec, Plan};
+use lab::{Experiment as Spec, Plan, SimBackend, Store};
 use profiles::toml_file::did_you_mean;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// What an experiment was read from.
 #[derive(Clone, Debug)]
@@ -37,13 +39,15 @@ pub struct Experiment {
     origin: Origin,
     changes: Vec<Change>,
     spec: Spec,
+    /// Once it was asked for.
+    plan: OnceLock<Plan>,
 }
 
 impl Experiment {
     fn read(py: Python<'_>, origin: Origin) -> PyResult<Self> {
         let spec = spec::read(&origin.name, &origin.file, &origin.text)
             .map_err(|error| if origin.is_dict { document::error(py, &error) } else { errors::of_file(py, &error) })?;
-        Ok(Self { origin, changes: Vec::new(), spec })
+        Ok(Self { origin, changes: Vec::new(), spec, plan: OnceLock::new() })
     }
 
     fn changed(&self, py: Python<'_>, change: Change) -> PyResult<Self> {
@@ -51,12 +55,21 @@ impl Experiment {
         let (arms, set, iterations, seed) = change.clone();
         let overrides = Overrides { arms, set, iterations, seed, ..Overrides::default() };
         spec.apply(&overrides).map_err(|error| errors::of_usage(py, &error))?;
-        Ok(Self { origin: self.origin.clone(), changes: [&self.changes[..], &[change]].concat(), spec })
+        Ok(Self {
+            origin: self.origin.clone(),
+            changes: [&self.changes[..], &[change]].concat(),
+            spec,
+            plan: OnceLock::new(),
+        })
     }
 
-    fn plan(&self, py: Python<'_>) -> PyResult<Plan> {
+    fn plan(&self, py: Python<'_>) -> PyResult<&Plan> {
+        if let Some(plan) = self.plan.get() {
+            return Ok(plan);
+        }
         let plan = Plan::new(self.spec.clone()).and_then(|plan| plan.can_be_simulated().map(|()| plan));
-        plan.map(Plan::without_repetitions).map_err(|error| errors::of_usage(py, &error))
+        let plan = plan.map(Plan::without_repetitions).map_err(|error| errors::of_usage(py, &error))?;
+        Ok(self.plan.get_or_init(|| plan))
     }
 }
 
@@ -181,7 +194,7 @@ impl Experiment {
     /// Raises SpecError if values of a cell do not fit together.
     #[getter]
     fn cells(&self, py: Python<'_>) -> PyResult<Table> {
-        Ok(experiment_cells(&self.plan(py)?))
+        Ok(experiment_cells(self.plan(py)?))
     }
 
     /// Makes all runs in the simulator.
@@ -190,9 +203,12 @@ impl Experiment {
     /// meanwhile. `progress` is True or a callable of (done, total). With `out`, a directory, runs are kept there as Parquet, and those
     /// found there are not made again. `series` keeps what flows do second by second.
     ///
+    /// With `engine="ray"` the machines of a Ray cluster make the runs: that at `address`, or one on this machine; `out` is then a directory
+    /// that all of them reach, and `jobs` the tasks at once, 0 for two a processor.
+    ///
     /// Ctrl-C stops between runs and raises Interrupted, whose `results` holds what is done; with `out`, complete units are on disk.
     /// Raises SpecError and StoreError; runs that fail are in the result's `failures`, with a warning.
-    #[pyo3(signature = (*, iterations=None, seed=None, jobs=0, progress=None, out=None, series=false))]
+    #[pyo3(signature = (*, iterations=None, seed=None, jobs=0, progress=None, out=None, series=false, engine="threads", address=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn run(
         &self,
@@ -203,14 +219,72 @@ impl Experiment {
         progress: Option<&Bound<'_, PyAny>>,
         out: Option<PathBuf>,
         series: bool,
+        engine: &str,
+        address: Option<&str>,
     ) -> PyResult<Results> {
+        let refused =
+            |place, problem: String, remedy: &str| Err(errors::of_place(py, place, problem, remedy.to_owned()));
         if iterations == Some(0) {
-            let (problem, remedy) = ("`0` iterations cannot be made".to_owned(), "write 1 or more".to_owned());
-            return Err(errors::of_place(py, "iterations", problem, remedy));
+            return refused("iterations", "`0` iterations cannot be made".to_owned(), "write 1 or more");
         }
-        let plan = self.changed(py, (Vec::new(), Vec::new(), iterations, seed))?.plan(py)?;
-        let progress = Progress::new(progress, plan.runs.len())?;
+        let of_all = self.changed(py, (Vec::new(), Vec::new(), iterations, seed))?;
+        let total = of_all.plan(py)?.runs.len();
+        match (engine, &out) {
+            ("threads", _) => {}
+            ("ray", Some(folder)) => {
+                let steps = Progress::callable(progress)?;
+                let ray = py.import("longhaul._ray")?;
+                let of_all = Py::new(py, of_all.changed(py, (Vec::new(), Vec::new(), None, None))?)?;
+                ray.call_method1("make", (of_all, folder, series, jobs, steps, address))?;
+            }
+            ("ray", None) => {
+                return refused(
+                    "out",
+                    "Ray's machines have no place for results".to_owned(),
+                    "name a directory that all of them reach",
+                );
+            }
+            _ => return refused("engine", format!("unknown engine `{engine}`"), "write `threads` or `ray`"),
+        }
+        // What the cluster made is found in the folder, and nothing is left to make but runs that fail.
+        let progress = Progress::new(progress.filter(|_| engine == "threads"), total)?;
+        let plan = of_all.plan.into_inner().expect("it was asked for");
         Results::make(py, plan, jobs, progress, out, series)
+    }
+
+    /// Returns the units to be made: all of them, or those that a directory lacks; name and places of its runs each.
+    #[pyo3(signature = (out=None, series=false))]
+    fn _units(&self, py: Python<'_>, out: Option<PathBuf>, series: bool) -> PyResult<Vec<(String, Vec<usize>)>> {
+        let plan = self.plan(py)?;
+        let found = py.detach(|| {
+            let Some(out) = out else { return Ok(elsewhere::all(plan)) };
+            let mut store = Store::open(&out)?;
+            if series {
+                store = store.with_series()?;
+            }
+            Ok(store.missing(plan))
+        });
+        let found = found.map_err(|error| errors::of_store(&error))?;
+        Ok(found.into_iter().map(|task| (task.name, task.runs)).collect())
+    }
+
+    /// Makes a unit and writes its shards, unless they are there; returns the messages of runs that failed.
+    fn _make(
+        &self,
+        py: Python<'_>,
+        name: String,
+        runs: Vec<usize>,
+        out: PathBuf,
+        series: bool,
+    ) -> PyResult<Vec<String>> {
+        let plan = self.plan(py)?;
+        let wanted = if series { Wanted::Series } else { Wanted::Flows };
+        let failures = py.detach(|| elsewhere::make(plan, &elsewhere::Task { name, runs }, &SimBackend, &out, wanted));
+        let failures = failures.map_err(|error| errors::of_store(&error))?;
+        Ok(failures
+            .into_iter()
+            .map(|(index, failure)| format!("{}: {failure}", plan.name_of(&plan.runs[index])))
+            .collect())
     }
 
     fn __repr__(&self) -> String {

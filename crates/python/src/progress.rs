@@ -18,7 +18,12 @@ pub struct Progress {
 impl Progress {
     /// `True` writes to the terminal, `False` and `None` write nothing, and a callable gets the number of runs done and of all.
     pub fn new(wanted: Option<&Bound<'_, PyAny>>, total: usize) -> PyResult<Self> {
-        let callable = match wanted {
+        Ok(Self { callable: Self::callable(wanted)?, done: 0, total, raised: None })
+    }
+
+    /// The callable behind it, if there is one.
+    pub fn callable(wanted: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Py<PyAny>>> {
+        Ok(match wanted {
             None => None,
             Some(wanted) => match wanted.cast::<PyBool>() {
                 Ok(flag) if flag.is_true() => {
@@ -28,8 +33,7 @@ impl Progress {
                 Err(_) if wanted.is_callable() => Some(wanted.clone().unbind()),
                 Err(_) => return Err(PyTypeError::new_err("progress: True, False or a callable of (done, total)")),
             },
-        };
-        Ok(Self { callable, done: 0, total, raised: None })
+        })
     }
 
     /// A run is done. Goes on unless a signal or the callable raises.

@@ -3,14 +3,18 @@
 use crate::errors;
 use crate::progress::Progress;
 use crate::table::Table;
+use base::Instant;
 use lab::results::{self, ROWS, conditions, summaries};
-use lab::run::{Memory, Wanted, execute_until, tables, whole};
+use lab::run::{Memory, Wanted, execute_until, simulate, tables, whole};
 use lab::spec::Primary;
-use lab::{Finished, Plan, SimBackend, Store, execute};
+use lab::{Finished, Plan, RunName, SimBackend, Store, execute};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeWarning};
 use pyo3::prelude::*;
 use std::ffi::CString;
 use std::path::PathBuf;
+use trace::Observer;
+use trace_io::table::Layout;
+use trace_io::{ConnId, Event, Record};
 
 /// Where flows and series of the runs are.
 #[derive(Debug)]
@@ -28,6 +32,16 @@ pub struct Results {
     finished: Finished,
     parts: Parts,
     series: bool,
+}
+
+/// The events of a run, in memory.
+#[derive(Debug, Default)]
+struct Records(Vec<Record>);
+
+impl Observer for Records {
+    fn record(&mut self, at: Instant, conn: ConnId, event: Event) {
+        self.0.push(Record { at, conn, event });
+    }
 }
 
 /// Returns the cells of a plan.
@@ -175,6 +189,22 @@ impl Results {
             }
         });
         kept.map(drop).map_err(|error| errors::of_store(&error))
+    }
+
+    /// Every event of a run, which is made again: `cell` and `iteration` count from one. Connection 0 is the sender.
+    ///
+    /// One row an event: `at_ns`, `conn`, `event` and the event's fields, which docs/events.md lists. Raises SpecError if there is no such run.
+    #[pyo3(signature = (cell, arm, iteration=1))]
+    fn trace(&self, py: Python<'_>, cell: usize, arm: &str, iteration: u32) -> PyResult<Table> {
+        let name = RunName { cell, arm: arm.to_owned(), iteration };
+        let mut one = self.plan.clone();
+        one.keep_only(&name).map_err(|error| errors::of_usage(py, &error))?;
+        py.detach(|| {
+            let mut records = Records::default();
+            simulate(&one.runs[0], &mut records)
+                .map_err(|failure| errors::Error::new_err(format!("run {name}: {failure}")))?;
+            Ok(Table::of_trace(&trace_io::table::sheet(&Layout::new(), &records.0)))
+        })
     }
 
     /// The runs that failed: cell, arm, iteration, seed and message.

@@ -23,6 +23,11 @@ pub struct Table {
 }
 
 impl Table {
+    /// Events of a run.
+    pub fn of_trace(sheet: &Sheet<'_>) -> Self {
+        Self { name: "trace".to_owned(), data: Arc::new(Data::new(sheet)), meanings: Vec::new() }
+    }
+
     /// A table of the lab's.
     pub fn of(declared: &Declared, sheet: &Sheet<'_>) -> Self {
         Self { name: declared.name.to_owned(), data: Arc::new(Data::new(sheet)), meanings: declared.meanings.clone() }

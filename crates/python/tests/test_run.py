@@ -1,5 +1,7 @@
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -110,3 +112,52 @@ def test_arms_are_compared_in_pairs_by_any_metric(results):
 def test_expectations_are_judged_where_they_hold():
     met, unchecked = longhaul.Experiment.builtin("window").run(iterations=1).unmet
     assert isinstance(met, list) and isinstance(unchecked, list)
+
+
+def test_parts_for_batch_systems_make_the_same_bytes(tmp_path):
+    parts = 3
+    keys = {"path": {"rtt": "25ms", "loss": 0.001}, "flow": {"bytes": "16MB"}}
+    experiment = longhaul.Experiment.builtin("wan").with_arms("linux", "longhaul").sweep(keys)
+    experiment.run(iterations=40, out=tmp_path / "local")
+    words = ["wan", str(tmp_path / "parts"), "--arms", "linux,longhaul", "--iterations", "40"]
+    for setting in ["path.rtt=25ms", "path.loss=0.001", "flow.bytes=16MB"]:
+        words += ["--set", setting]
+    for part in [*range(parts, 0, -1), 1]:
+        made = subprocess.run([sys.executable, "-m", "longhaul", "unit", str(part), "of", str(parts), *words], check=True, capture_output=True, text=True)
+        assert made.stdout.startswith(f"part {part} of {parts}: ") and made.stdout.endswith(", 0 failed\n")
+    assert len(shards(tmp_path / "parts")) == 4
+    assert shards(tmp_path / "parts") == shards(tmp_path / "local")
+
+
+def test_a_part_that_is_not_there_is_refused():
+    words = [sys.executable, "-m", "longhaul", "unit", "4", "of", "3", "wan", "nowhere"]
+    refused = subprocess.run(words, capture_output=True, text=True)
+    assert refused.returncode == 2 and "there is no part 4 of 3" in refused.stderr
+    words = [sys.executable, "-m", "longhaul", "unit", "1", "of", "3", "wan", "nowhere", "--set", "path.rt=1ms"]
+    refused = subprocess.run(words, capture_output=True, text=True)
+    assert refused.returncode == 1 and "did you mean `path.rtt`?" in refused.stderr
+
+
+def test_ray_is_asked_for_by_name_and_needs_a_place(experiment, tmp_path):
+    with pytest.raises(longhaul.SpecError, match="out: Ray's machines have no place for results"):
+        experiment.run(engine="ray")
+    with pytest.raises(longhaul.SpecError, match="unknown engine `dask`; write `threads` or `ray`"):
+        experiment.run(engine="dask")
+    assert "ray" not in sys.modules
+
+
+def test_a_run_is_made_again_with_all_its_events(results):
+    trace = results.trace(1, "longhaul", iteration=2)
+    events = list(zip(trace["event"], trace["conn"], trace["len"]))
+    sent = sum(length for event, conn, length in events if event == "SegmentSent" and conn == 0)
+    runs = results.runs
+    expected = [
+        count
+        for count, cell, arm, iteration in zip(runs["bytes_sent"], runs["cell"], runs["arm"], runs["iteration"])
+        if (cell, arm, iteration) == (1, "longhaul", 2)
+    ]
+    # A FIN counts as a byte.
+    assert [sent - 1] == expected
+    assert trace["at_ns"] == sorted(trace["at_ns"])
+    with pytest.raises(longhaul.SpecError, match="run 9/longhaul/1: no such run; cells are 1 to 2"):
+        results.trace(9, "longhaul")

@@ -9,7 +9,7 @@ from longhaul import _native
 
 STUB = ast.parse((pathlib.Path(longhaul.__file__).parent / "_native.pyi").read_text())
 # Those of every object, or by which Python and pickle work.
-ORDINARY = {"__repr__", "__reduce__", "__new__", "__doc__", "__module__", "__weakref__", "__dict__", "_again"}
+ORDINARY = {"__repr__", "__reduce__", "__new__", "__doc__", "__module__", "__weakref__", "__dict__", "_again", "_units", "_make"}
 
 
 def parameters_of_stub(function):

@@ -16,12 +16,14 @@ mod read;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod whole;
 mod write;
 
 pub use crate::sheet::{Column, ColumnKind};
 pub use layout::Layout;
 pub(crate) use layout::column_of;
 pub use read::read;
+pub use whole::sheet;
 pub use write::TableWriter;
 
 /// Rows of a row group.
