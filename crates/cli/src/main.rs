@@ -72,10 +72,10 @@ enum Command {
     Fidelity(fidelity::FidelityArgs),
     /// Measure every published result again.
     Headlines(headlines::HeadlinesArgs),
-    /// List the built-in experiments, or show one.
-    Experiments(experiments::ExperimentsArgs),
     /// Search a profile's leaves for better settings, or report what each leaf does.
     Tune(Box<tune::TuneArgs>),
+    /// List the built-in experiments, or show one.
+    Experiments(experiments::ExperimentsArgs),
     /// List the TCP profiles, show one in full, or compare two.
     Profiles(crate::profiles::ProfilesArgs),
     /// Serve on a TUN device.
@@ -121,12 +121,12 @@ fn main() -> ExitCode {
         Command::Report(args) => crate::report::run(&args),
         Command::Fidelity(args) => fidelity::run(&args),
         Command::Headlines(args) => headlines::run(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::Experiments(args) => experiments::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Completions(args) => shell::completions(&args, &mut Cli::command()),
         Command::Man => shell::man(&Cli::command()),
-        Command::Tune(args) => tune::run(&args),
         Command::Profiles(args) => crate::profiles::run(&args),
         Command::Serve(args) => serve::run(&args).map_err(Failure::from),
         Command::Proxy(args) => proxy::run(&args).map_err(Failure::from),
