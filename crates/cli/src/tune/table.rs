@@ -138,7 +138,11 @@ fn verdict(job: &Job, found: &Found) -> String {
     let worst =
         found.steps.first().and_then(|step| step.score.as_ref()).map_or_else(String::new, |score| now(job, score));
     let Some((gained, broken)) = &found.confirmed else {
-        return format!("{worst}{}", paragraph("", "No setting is better than the present one."));
+        let none = match found.out_of_budget {
+            true => "The budget ended the search, and no setting before that is better than the present one.",
+            false => "No setting is better than the present one.",
+        };
+        return format!("{worst}{}", paragraph("", none));
     };
     let best: Vec<String> = found.best.leaves().map(|(leaf, value)| format!("--set {name}.{leaf}={value}")).collect();
     let sure = match gained.interval {
