@@ -241,7 +241,8 @@ describe("the viewer", () => {
     const nameless = await page.locator("button").evaluateAll((all) => all.filter((b) => !(b.getAttribute("aria-label") ?? b.textContent).trim()).length);
     assert.equal(nameless, 0);
     await page.getByText("The same as a table").click();
-    assert.ok((await page.locator("table.summary tbody tr").count()) > 20);
+    // The table is made when it is opened.
+    await page.locator("table.summary tbody tr").nth(20).waitFor({ state: "attached" });
     await page.keyboard.press("]");
     assert.match(await said(page), /, at \d.*(RFC|emulator)/);
     assert.match(await page.textContent(".tooltip"), /RFC|emulator/, "those who see it see the same");
