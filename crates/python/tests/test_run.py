@@ -148,7 +148,7 @@ def test_ray_is_asked_for_by_name_and_needs_a_place(experiment, tmp_path):
 
 def test_a_run_is_made_again_with_all_its_events(results):
     trace = results.trace(1, "longhaul", iteration=2)
-    events = list(zip(trace["event"], trace["conn"], trace["len"]))
+    events = list(zip(trace["event"], trace["conn"], trace["len_bytes"]))
     sent = sum(length for event, conn, length in events if event == "SegmentSent" and conn == 0)
     runs = results.runs
     expected = [
