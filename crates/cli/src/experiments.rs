@@ -25,7 +25,7 @@ pub struct ExperimentsArgs {
 /// Lists the built-in experiments, or shows one.
 ///
 /// # Errors
-/// If there is no such experiment, or stdout is closed.
+/// If the experiment is unknown, or stdout is closed.
 pub fn run(args: &ExperimentsArgs) -> Result<(), Failure> {
     let Some(name) = &args.name else { return list() };
     let experiment = ab::find(name)?;

@@ -195,7 +195,7 @@ impl Place<'_> {
         }
     }
 
-    /// The whole number there; `None` if there is none, or it is no whole number.
+    /// The whole number there; `None` if the value is absent or a fraction.
     fn number(&self) -> Option<u64> {
         match self {
             Self::U32(n) => Some(u64::from(**n)),

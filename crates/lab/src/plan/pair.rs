@@ -7,7 +7,7 @@ impl Plan {
     /// Returns the same plan with these two arms alone, the first as the reference, and where its runs stand in this one.
     ///
     /// # Errors
-    /// If there is no such arm, or both are the same.
+    /// If an arm is unknown, or both are the same.
     pub fn pair(&self, reference: &str, other: &str) -> Result<(Self, Vec<usize>), UsageError> {
         let labels: Vec<&str> = self.arms.iter().map(|arm| arm.label.as_str()).collect();
         let find = |label: &str| {

@@ -70,8 +70,8 @@ pub struct Found {
     pub steps: Vec<Step>,
     /// The best setting; empty if no setting is better.
     pub best: Setting,
-    /// What the best one gains over the profile as it is, on seeds that chose nothing, and what it breaks there; `None` if there
-    /// is no better one.
+    /// What the best one gains over the profile as it is, on seeds that chose nothing, and what it breaks there; `None` if
+    /// the search found no better one.
     pub confirmed: Option<(Gain, Vec<Broken>)>,
     /// Whether the budget ended the search.
     pub out_of_budget: bool,

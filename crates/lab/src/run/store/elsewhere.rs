@@ -36,8 +36,8 @@ impl Store {
     }
 }
 
-/// Makes a unit and writes its shards, unless they are there. Returns the failed runs, by their place in the plan; they are no part of the
-/// shards.
+/// Makes a unit and writes its shards, unless they are there. Returns the failed runs, by their place in the plan; the shards
+/// leave them out.
 ///
 /// # Errors
 /// If the unit has another name here, because this program behaves otherwise than the one that cut it, or the shards cannot be written.
