@@ -109,7 +109,7 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
     }
 
     fn on_lost(&mut self, lost: &LossSample) {
-        self.state.slow_start.on_lost(lost.bytes);
+        self.state.slow_start.on_lost(lost);
     }
 
     fn governs_recovery(&self) -> bool {

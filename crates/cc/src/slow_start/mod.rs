@@ -35,7 +35,7 @@ pub use resume::{Resuming, SavedPath};
 pub use search::{Search, SearchConfig, Unused};
 
 use crate::control::{CcPhase, Pacing, Resumption};
-use crate::sample::{AckSample, SentSample};
+use crate::sample::{AckSample, LossSample, SentSample};
 use crate::window::Window;
 use base::{Bytes, Duration};
 use core::fmt::Debug;
@@ -63,8 +63,8 @@ pub trait SlowStart: Debug + Clone + Send + 'static {
     /// Handles a departing segment, for policies that decide when the next one leaves.
     #[inline]
     fn on_sent(&mut self, _sent: &SentSample) {}
-    /// Handles a lost segment of this many bytes.
-    fn on_lost(&mut self, _bytes: Bytes) {}
+    /// Handles a lost segment.
+    fn on_lost(&mut self, _lost: &LossSample) {}
     /// Whether the policy may answer the congestion signal that ends it by a recovery of its own.
     const RECOVERS: bool = false;
     /// Handles the signal that ends this slow start, with `prior` bytes in flight, of which avoidance would leave `reduced`. A

@@ -16,7 +16,7 @@ use super::settling::Settling;
 use super::{RecoveryStep, SlowStart, Step};
 use crate::avoidance::{is_open, ratio};
 use crate::control::{CcPhase, Pacing};
-use crate::sample::AckSample;
+use crate::sample::{AckSample, LossSample};
 use crate::window::Window;
 use base::{Bytes, Duration, Rate, Ratio};
 
@@ -128,10 +128,10 @@ impl SlowStart for Rapid {
         Step::Grow(if queue { bytes } else { bytes.saturating_mul(2) })
     }
 
-    fn on_lost(&mut self, bytes: Bytes) {
-        self.lost = self.lost.saturating_add(bytes);
+    fn on_lost(&mut self, lost: &LossSample) {
+        self.lost = self.lost.saturating_add(lost.bytes);
         if let Phase::Settling(settling) = &mut self.phase {
-            settling.on_lost(bytes);
+            settling.on_lost(lost.bytes);
         }
     }
 

@@ -3,7 +3,8 @@
 //! It wraps another slow start, which governs before and after. *Reconnaissance*: the first flight is acknowledged, and its round
 //! trips resemble the remembered one. *Unvalidated*: the window jumps to half of the remembered one and leaves spread over a round
 //! trip. *Validating*: the path is seen to carry it, while the window grows as usual. A loss in either of the last two is answered
-//! by the *Safe Retreat*: half of what is known to have arrived, and no growth, until the last unvalidated byte is acknowledged.
+//! by the *Safe Retreat*: half of what is known to have arrived, and no growth, until the last unvalidated byte is acknowledged. *Regrowth*
+//! follows, up to the share that avoidance leaves of what the path carried.
 //!
 //! This file keeps no store: the caller passes what it remembers at construction, and forgets it after a retreat.
 //!
@@ -11,13 +12,16 @@
 //! would be at their expense. RFC 9959 forbids it after signs of congestion and names losses and marks as examples; delay as a third
 //! one is this file's reading.
 //!
+//! For the same reason the window does not grow while it is validated over a queue of that length: the jump has filled the path, and
+//! each further byte is lost. Regrowth is paced by the window it leads to, so that a short queue survives it.
+//!
 //! Deviation: phases change with ACKs only. The beginning of a pause in the middle of a jump is therefore seen with the ACK after it.
 
 use super::delay_increase::{DelayIncrease, DelayIncreaseConfig};
 use super::round::RttMicros;
 use super::{ExitCause, RecoveryStep, SlowStart, Step};
 use crate::control::{CcPhase, Pacing, Resumption};
-use crate::sample::{AckSample, SentSample};
+use crate::sample::{AckSample, LossSample, SentSample};
 use crate::window::Window;
 use base::{Bytes, Duration, Instant, Rate, SeqNum};
 
@@ -55,12 +59,17 @@ enum Phase {
     },
     Validating {
         jump: Jump,
-        end: SeqNum,
         ended: Option<(Bytes, ExitCause)>,
     },
     Retreat {
         jump: Jump,
+        /// One past the last byte that had left when it began.
         end: Option<SeqNum>,
+    },
+    /// Slow start up to a share of what the path was seen to carry.
+    Regrowth {
+        /// The round trip before the jump.
+        rtt: Duration,
     },
     /// Slow start as usual, after this.
     Normal(Resumption),
@@ -71,7 +80,9 @@ impl Phase {
     fn ended(self) -> Resumption {
         match self {
             Self::Reconnaissance => Resumption::Declined,
-            Self::Unvalidated { .. } | Self::Validating { .. } | Self::Retreat { .. } => Resumption::Retreated,
+            Self::Unvalidated { .. } | Self::Validating { .. } | Self::Retreat { .. } | Self::Regrowth { .. } => {
+                Resumption::Retreated
+            }
             Self::Normal(after) => after,
         }
     }
@@ -82,21 +93,47 @@ impl Phase {
 struct Jump {
     /// The flight before it, bytes.
     flight: Bytes,
+    /// The round trip before it.
+    rtt: Duration,
     /// The first unvalidated byte.
     first: SeqNum,
+    /// One past the last unvalidated byte, once all of them have left.
+    end: Option<SeqNum>,
     /// SND.UNA.
     una: SeqNum,
+    /// Unvalidated bytes that were lost.
+    lost: Bytes,
 }
 
 impl Jump {
-    /// Returns the bytes that the path is known to carry (the RFC's PipeSize).
+    /// Returns the bytes that the path is known to carry while no loss is acknowledged (the RFC's PipeSize).
     fn pipe_size(&self) -> Bytes {
-        if self.una.after(self.first) {
-            self.flight.saturating_add(self.una.distance_from(self.first))
-        } else {
-            self.flight
+        self.flight.saturating_add(self.acked(self.una))
+    }
+
+    /// Returns the bytes before `una` that left since the jump.
+    fn acked(&self, una: SeqNum) -> Bytes {
+        if una.after(self.first) { una.distance_from(self.first) } else { 0 }
+    }
+
+    /// Returns the same when every unvalidated byte is acknowledged. A byte that was lost arrived in another round trip, when the path
+    /// had drained, and so did those that left after the jump: they do not show that the path carries them beside the others.
+    fn capacity(&self) -> Bytes {
+        let unvalidated = self.end.map_or(self.una, |end| end.min(self.una));
+        self.flight.saturating_add(self.acked(unvalidated).saturating_sub(self.lost))
+    }
+
+    /// Counts a loss. A retransmission that is lost, too, counts again: the capacity is rather too small.
+    fn on_lost(&mut self, lost: &LossSample) {
+        if lost.range.start.at_or_after(self.first) && self.end.is_none_or(|end| lost.range.start.before(end)) {
+            self.lost = self.lost.saturating_add(lost.bytes);
         }
     }
+}
+
+/// Returns whether a round trip exceeds the shortest one by RFC 9406's margin (§4.3).
+fn queued(rtt: Duration, least: Duration) -> bool {
+    DelayIncrease::new(&DelayIncreaseConfig::default()).fires(RttMicros::of(rtt), RttMicros::of(least))
 }
 
 impl<S: SlowStart> Resuming<S> {
@@ -110,8 +147,7 @@ impl<S: SlowStart> Resuming<S> {
         let least = ack.min_rtt?;
         let current = ack.rtt.unwrap_or(least);
         let other = least <= self.saved.rtt.scale(1, 2) || current > self.saved.rtt * OTHER_PATH;
-        let queued = DelayIncrease::new(&DelayIncreaseConfig::default());
-        Some(!other && !queued.fires(RttMicros::of(least), RttMicros::of(self.saved.rtt)))
+        Some(!other && !queued(least, self.saved.rtt))
     }
 
     /// Looks for the moment to jump.
@@ -132,7 +168,7 @@ impl<S: SlowStart> Resuming<S> {
         }
         let rtt = ack.srtt.or(ack.rtt).unwrap_or(self.saved.rtt);
         self.phase = Phase::Unvalidated {
-            jump: Jump { flight: ack.pipe, first: ack.snd_nxt, una: ack.snd_una },
+            jump: Jump { flight: ack.pipe, rtt, first: ack.snd_nxt, end: None, una: ack.snd_una, lost: 0 },
             rate: Rate::from_delivery(jump.into(), rtt),
             until: ack.now + rtt,
         };
@@ -147,26 +183,29 @@ impl<S: SlowStart> Resuming<S> {
             self.phase = Phase::Normal(Resumption::Unused);
             return Step::TurnTo(jump.pipe_size().max(self.initial).min(window.cwnd()));
         }
-        self.phase = Phase::Validating { jump, end: ack.snd_nxt, ended: None };
+        self.phase = Phase::Validating { jump: Jump { end: Some(ack.snd_nxt), ..jump }, ended: None };
         Step::TurnTo(ack.pipe.min(window.cwnd()))
     }
 
     /// Grows as usual. A slow start that ends meanwhile rests until the last unvalidated byte has arrived, so that a loss before is still
     /// answered by the retreat.
     fn validate(&mut self, ack: &AckSample, window: &Window) -> Step {
-        let Phase::Validating { jump, end, ended } = &mut self.phase else { return Step::Grow(0) };
+        let Phase::Validating { jump, ended } = &mut self.phase else { return Step::Grow(0) };
         jump.una = ack.snd_una;
         let step = match *ended {
             Some((window, cause)) => Step::Exit { window, cause },
             None => self.inner.on_ack(ack, window),
         };
-        if !ack.snd_una.before(*end) {
+        if jump.end.is_some_and(|end| ack.snd_una.at_or_after(end)) {
             self.phase = Phase::Normal(Resumption::Confirmed);
         } else if let Step::Exit { window, cause } = step {
             *ended = Some((window, cause));
             return Step::Set(window);
         }
-        step
+        match (step, ack.rtt.zip(ack.min_rtt)) {
+            (Step::Grow(_), Some((current, least))) if queued(current, least) => Step::Grow(0),
+            _ => step,
+        }
     }
 }
 
@@ -187,7 +226,9 @@ impl<S: SlowStart> SlowStart for Resuming<S> {
                 Step::Grow(0)
             }
             Phase::Validating { .. } => self.validate(ack, window),
-            Phase::Retreat { .. } | Phase::Normal(_) => self.inner.on_ack(ack, window),
+            // In the lower half the pacer keeps up with a window that doubles.
+            Phase::Regrowth { .. } if window.cwnd() < window.ssthresh() / 2 => Step::Grow(ack.acked),
+            Phase::Retreat { .. } | Phase::Regrowth { .. } | Phase::Normal(_) => self.inner.on_ack(ack, window),
         }
     }
 
@@ -199,8 +240,13 @@ impl<S: SlowStart> SlowStart for Resuming<S> {
         self.inner.on_sent(sent);
     }
 
-    fn on_lost(&mut self, bytes: Bytes) {
-        self.inner.on_lost(bytes);
+    fn on_lost(&mut self, lost: &LossSample) {
+        self.inner.on_lost(lost);
+        if let Phase::Unvalidated { jump, .. } | Phase::Validating { jump, .. } | Phase::Retreat { jump, .. } =
+            &mut self.phase
+        {
+            jump.on_lost(lost);
+        }
     }
 
     fn on_congestion(&mut self) {
@@ -213,17 +259,17 @@ impl<S: SlowStart> SlowStart for Resuming<S> {
     }
 
     fn takes_over(&mut self, prior: Bytes, reduced: Bytes) -> Option<Bytes> {
-        match self.phase {
-            Phase::Unvalidated { jump, .. } | Phase::Validating { jump, .. } | Phase::Retreat { jump, .. } => {
-                self.inner.on_congestion();
-                self.phase = Phase::Retreat { jump, end: None };
-                Some((jump.pipe_size() / 2).max(self.initial))
-            }
-            Phase::Reconnaissance | Phase::Normal(_) => {
+        let (jump, end) = match self.phase {
+            Phase::Unvalidated { jump, .. } | Phase::Validating { jump, .. } => (jump, None),
+            Phase::Retreat { jump, end } => (jump, end),
+            Phase::Reconnaissance | Phase::Regrowth { .. } | Phase::Normal(_) => {
                 self.phase = Phase::Normal(self.phase.ended());
-                self.inner.takes_over(prior, reduced)
+                return self.inner.takes_over(prior, reduced);
             }
-        }
+        };
+        self.inner.on_congestion();
+        self.phase = Phase::Retreat { jump, end };
+        Some((jump.pipe_size() / 2).max(self.initial))
     }
 
     fn is_recovering(&self) -> bool {
@@ -233,6 +279,7 @@ impl<S: SlowStart> SlowStart for Resuming<S> {
     fn recover(&mut self, ack: &AckSample) -> RecoveryStep {
         let Phase::Retreat { jump, end } = &mut self.phase else { return self.inner.recover(ack) };
         jump.una = ack.snd_una;
+        jump.end.get_or_insert(ack.snd_nxt);
         let end = *end.get_or_insert(ack.snd_nxt);
         if !ack.snd_una.before(end) {
             return self.end_recovery();
@@ -242,22 +289,22 @@ impl<S: SlowStart> SlowStart for Resuming<S> {
 
     fn end_recovery(&mut self) -> RecoveryStep {
         let Phase::Retreat { jump, .. } = self.phase else { return self.inner.end_recovery() };
-        self.phase = Phase::Normal(Resumption::Retreated);
-        RecoveryStep::Resume { capacity: jump.pipe_size() }
+        self.phase = Phase::Regrowth { rtt: jump.rtt };
+        RecoveryStep::Resume { capacity: jump.capacity() }
     }
 
     fn phase(&self) -> CcPhase {
         match self.phase {
             Phase::Unvalidated { .. } => CcPhase::Jump,
-            Phase::Reconnaissance | Phase::Validating { .. } | Phase::Retreat { .. } | Phase::Normal(_) => {
-                self.inner.phase()
-            }
+            _ => self.inner.phase(),
         }
     }
 
     fn pacing(&self, window: &Window) -> Option<Pacing> {
+        let at = |rate: Option<Rate>| rate.map(|rate| Pacing::Rate { rate, quantum: window.smss() });
         match self.phase {
-            Phase::Unvalidated { rate, .. } => rate.map(|rate| Pacing::Rate { rate, quantum: window.smss() }),
+            Phase::Unvalidated { rate, .. } => at(rate),
+            Phase::Regrowth { rtt } => at(Rate::from_delivery(window.ssthresh().into(), rtt)),
             Phase::Reconnaissance | Phase::Validating { .. } | Phase::Retreat { .. } | Phase::Normal(_) => {
                 self.inner.pacing(window)
             }
@@ -268,7 +315,7 @@ impl<S: SlowStart> SlowStart for Resuming<S> {
         Some(match self.phase {
             Phase::Reconnaissance => Resumption::Waiting,
             Phase::Unvalidated { .. } | Phase::Validating { .. } => Resumption::Jumped,
-            Phase::Retreat { .. } => Resumption::Retreated,
+            Phase::Retreat { .. } | Phase::Regrowth { .. } => Resumption::Retreated,
             Phase::Normal(after) => after,
         })
     }

@@ -6,9 +6,11 @@ use crate::avoidance::{Cubic, CubicConfig, Reno, RenoConfig};
 use crate::control::{CcNote, CongestionControl, Resumption};
 use crate::loss_based::LossBased;
 use crate::sample::{CongestionEvent, EpisodeKind};
+
 use crate::slow_start::{Classic, ClassicConfig};
-use crate::testing::ack;
+use crate::testing::{ack, lost};
 use crate::window::InitialWindow;
+use base::SeqRange;
 use test_case::test_case;
 
 const PACKET: Bytes = 1_000;
@@ -159,6 +161,39 @@ fn a_loss_is_answered_by_a_safe_retreat(cubic: bool, ssthresh: Bytes) {
     assert_eq!((cc.window().cwnd(), cc.window().ssthresh() / PACKET), (31_500, ssthresh));
     cc.on_ack(&at(240, 150, 10, 180));
     assert_eq!(cc.window().cwnd(), 32_500, "slow start up to the threshold");
+}
+
+/// 87 unvalidated packets are out when the first of them is found lost, 40 of them were; so 110 fitted. Ten later ones do not count.
+#[test]
+fn what_had_to_be_sent_again_is_not_taken_for_what_the_path_carries() {
+    let mut cc = jumped();
+    cc.on_ack(&at(199, 30, 120, 150));
+    cc.on_ack(&at(220, 63, 97, 160));
+    let losses = |first: u32, packets: u32| {
+        let range = SeqRange::new(SeqNum(first * PACKET), SeqNum((first + packets) * PACKET));
+        LossSample { range, ..lost(Instant::ZERO, packets * PACKET) }
+    };
+    cc.on_lost(&losses(63, 40));
+    cc.on_lost(&losses(150, 10));
+    cc.on_congestion(&CongestionEvent::Loss { flight_size: 97 * PACKET }, Instant::ZERO);
+    cc.on_ack(&AckSample { episode: EpisodeKind::Recovery, ..at(230, 63, 30, 160) });
+    cc.on_ack(&AckSample { episode: EpisodeKind::Recovery, ..at(330, 160, 10, 180) });
+    cc.on_recovery_exit(Instant::ZERO);
+    assert_eq!((packets(&cc), cc.window().ssthresh()), (31, 55_000));
+    // Spread as the window is that it grows to.
+    let rate = Rate::from_delivery(55_000, SAVED.rtt).expect("a rate");
+    assert_eq!(cc.pacing(), Some(Pacing::Rate { rate, quantum: PACKET }));
+    cc.on_congestion(&CongestionEvent::Timeout { flight_size: 10 * PACKET, first: true }, Instant::ZERO);
+    assert_eq!((packets(&cc), cc.pacing()), (1, None));
+}
+
+#[test_case(112, 121; "no queue")]
+#[test_case(113, 120; "a queue of an eighth")]
+fn while_it_validates_the_window_rests_over_a_queue(rtt_ms: u64, segments: Bytes) {
+    let mut cc = jumped();
+    cc.on_ack(&at(199, 30, 120, 150));
+    cc.on_ack(&AckSample { rtt: Some(Duration::from_millis(rtt_ms)), ..at(210, 31, 120, 151) });
+    assert_eq!(packets(&cc), segments);
 }
 
 #[test_case(112, 112, true; "less than an eighth longer")]
