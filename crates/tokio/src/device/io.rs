@@ -6,9 +6,12 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::task::unconstrained;
 
-/// Packets that are moved before other tasks have their turn.
+/// Packets of a batch.
 const BATCH: usize = 64;
+/// Batches each way before other tasks have their turn.
+const BATCHES: usize = 8;
 /// Bytes that are read before the stack and the application have their turn: few enough that they are in the caches then.
 const BATCH_BYTES: usize = 128 << 10;
 
@@ -70,7 +73,9 @@ pub async fn over_io<D: AsyncRead + AsyncWrite + Unpin>(packets: Tunnel, device:
     let gather = (cfg.header == PacketHeader::None).then(|| Gather::new(cfg.mtu));
     let mut mover =
         Mover { packets, device, cfg, gather, came: Batch::default(), leaves: Batch::default(), written: 0 };
-    poll_fn(|cx| mover.poll(cx)).await
+    // tokio's budget answers the 129th call of a task by a `Pending` that is none: the device would pass for empty, and the stack
+    // would take for lost what waits in it. This future gives other tasks their turn by itself.
+    unconstrained(poll_fn(|cx| mover.poll(cx))).await
 }
 
 struct Mover<D> {
@@ -88,7 +93,7 @@ struct Mover<D> {
 
 impl<D: AsyncRead + AsyncWrite + Unpin> Mover<D> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let mut left = BATCH;
+        let mut left = BATCHES;
         loop {
             let out = self.poll_out(cx);
             let inward = self.poll_in(cx);

@@ -2,10 +2,14 @@
 
 use futures_util::{SinkExt, StreamExt};
 use longhaul_tokio::device::{PacketHeader, PacketIo, PacketStream, over_io};
-use longhaul_tokio::{Net, Packets, Stack};
+use longhaul_tokio::{Net, Packets, Stack, TokioClock};
+use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll};
+use std::time::Duration;
 use test_case::test_case;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::sync::mpsc::{Receiver, channel};
@@ -104,6 +108,103 @@ async fn a_device_reads_and_writes_packets(header: PacketHeader) {
     assert_eq!(came.1 * 10 < sent.0 * 9, header == PacketHeader::None, "{} of {} frames are merged", came.1, sent.0);
     // Both stacks end with their handles; the devices' futures end with them.
     let _ = tokio::join!(first, second);
+}
+
+/// What a device and the future that serves it saw.
+#[derive(Default)]
+struct Seen {
+    /// Polls of the future, and packets either way.
+    polls: AtomicU64,
+    packets: AtomicU64,
+    /// Reads of the device that found nothing although packets waited in it.
+    unfounded: AtomicU64,
+}
+
+/// Channels whose reads and writes are counted.
+struct Counted {
+    channels: Channels,
+    seen: Arc<Seen>,
+}
+
+impl AsyncRead for Counted {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let read = Pin::new(&mut self.channels).poll_read(cx, buf);
+        let of = if read.is_ready() { &self.seen.packets } else { &self.seen.unfounded };
+        of.fetch_add(u64::from(read.is_ready() || !self.channels.inward.is_empty()), Relaxed);
+        read
+    }
+}
+
+impl AsyncWrite for Counted {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.channels).poll_write(cx, buf);
+        self.seen.packets.fetch_add(u64::from(written.is_ready()), Relaxed);
+        written
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Serves the device in a task whose polls are counted.
+fn serve(packets: Packets, channels: Channels) -> Arc<Seen> {
+    let seen = Arc::new(Seen::default());
+    let mut served = Box::pin(over_io(packets, Counted { channels, seen: seen.clone() }, PacketIo::plain(1_500)));
+    let counts = seen.clone();
+    tokio::spawn(poll_fn(move |cx| {
+        counts.polls.fetch_add(1, Relaxed);
+        served.as_mut().poll(cx).map(drop)
+    }));
+    seen
+}
+
+/// Two stacks over counted devices with room for `places` packets each way.
+fn counted(places: usize) -> [(Net, Arc<Seen>); 2] {
+    let ((client, one), (server, other)) = (paused("10.0.0.1"), paused("10.0.0.2"));
+    let ((to_other, at_other), (to_one, at_one)) = (channel(places), channel(places));
+    let first = serve(one, Channels { out: PollSender::new(to_other), inward: at_one });
+    let second = serve(other, Channels { out: PollSender::new(to_one), inward: at_other });
+    [(client, first), (server, second)]
+}
+
+fn paused(address: &str) -> (Net, Packets) {
+    let builder = Stack::builder().addresses([address.parse().unwrap()]).clock(TokioClock::new());
+    let (net, packets, driver) = builder.build().unwrap();
+    tokio::spawn(driver);
+    (net, packets)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_device_is_not_taken_for_empty_while_packets_wait_in_it() {
+    let [(client, first), (server, second)] = counted(1_024);
+    transfer(client, server).await;
+    for seen in [first, second] {
+        let [polls, packets, unfounded] =
+            [&seen.polls, &seen.packets, &seen.unfounded].map(|count| count.load(Relaxed));
+        assert_eq!(unfounded, 0, "of {polls} polls for {packets} packets");
+        assert!(polls * 4 < packets, "{polls} polls for {packets} packets");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_polled_while_a_connection_is_idle() {
+    let [(client, first), (server, second)] = counted(4);
+    let listener = server.listen("0.0.0.0:7".parse().unwrap()).unwrap();
+    let mut out = client.connect("10.0.0.2:7".parse().unwrap()).await.unwrap();
+    let (mut stream, _) = listener.accept().await.unwrap();
+    out.write_all(b"a line").await.unwrap();
+    stream.read_exact(&mut [0; 6]).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let polls = || [&first, &second].map(|seen| seen.polls.load(Relaxed));
+    let before = polls();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(polls(), before);
+    assert!(before.iter().all(|polls| (1..40).contains(polls)), "{before:?}");
 }
 
 #[tokio::test]
