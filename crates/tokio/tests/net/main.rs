@@ -3,6 +3,7 @@
 mod adapters;
 mod driver;
 mod half_close;
+mod late;
 mod lifetime;
 mod observed;
 mod remembered;
