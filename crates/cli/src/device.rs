@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum};
 use net::{Cidr, Offload, Tun, TunConfig};
 use profiles::Profile;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// The device, and the TCP behind it.
@@ -38,12 +39,23 @@ enum OffloadArg {
 impl DeviceArgs {
     /// Creates the device.
     pub fn create(&self) -> Result<Tun, LinkError> {
+        Tun::create(&self.config()).map_err(LinkError::usage)
+    }
+
+    /// Creates the device with so many queues.
+    pub fn create_queues(&self, queues: NonZeroU32) -> Result<Vec<Tun>, LinkError> {
+        if queues == NonZeroU32::MIN {
+            return Ok(vec![self.create()?]);
+        }
+        Tun::create_queues(&self.config(), queues).map_err(LinkError::usage)
+    }
+
+    fn config(&self) -> TunConfig {
         let offload = match self.offload {
             OffloadArg::On => Offload::On,
             OffloadArg::Off => Offload::Off,
         };
-        let config = TunConfig { name: self.tun.clone(), address: self.addr, mtu: self.mtu, offload };
-        Tun::create(&config).map_err(LinkError::usage)
+        TunConfig { name: self.tun.clone(), address: self.addr, mtu: self.mtu, offload }
     }
 
     /// Its name.

@@ -4,9 +4,11 @@ use crate::device::DeviceArgs;
 use crate::failure::LinkError;
 use crate::monitor::MonitorArgs;
 use clap::Args;
-use longhaul::{Net, Stack};
+use longhaul::tun::Tun;
+use longhaul::{Driver, Net, Packets, Stack};
 use std::cell::RefCell;
 use std::future::poll_fn;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::rc::Rc;
@@ -14,6 +16,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinSet, LocalSet};
 use trace_io::each::EachConnection;
@@ -36,14 +39,28 @@ pub struct HostArgs {
     /// Write a trace of each connection, into a directory inside of this one that bears its number, for `longhaul view`.
     #[arg(long, value_name = "DIR")]
     pub trace: Option<PathBuf>,
+    /// Threads that share the work of TCP: each has a queue of the device, and connections by a hash of their addresses and ports.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = shards, conflicts_with = "trace")]
+    shards: NonZeroU32,
     #[command(flatten)]
     monitor: MonitorArgs,
+}
+
+/// Reads a number of shards: as many as the kernel gives a device queues.
+fn shards(text: &str) -> Result<NonZeroU32, String> {
+    let valid = text.parse().ok().filter(|shards: &NonZeroU32| shards.get() <= 256);
+    valid.ok_or_else(|| format!("`{text}` is not a number of shards; write one between 1 and 256"))
 }
 
 impl HostArgs {
     /// Returns the time after which an idle connection is reset, if any.
     pub fn idle(&self) -> Option<Duration> {
         (!self.idle.is_zero()).then(|| Duration::from_nanos(self.idle.as_nanos()))
+    }
+
+    /// Returns whether more than one thread does the work.
+    pub fn is_sharded(&self) -> bool {
+        self.shards > NonZeroU32::MIN
     }
 
     /// Returns whether other programs may look on.
@@ -101,22 +118,16 @@ impl Host {
         let config = device.profile()?.config().clone();
         let tasks = LocalSet::new();
         let ended = tasks.block_on(&runtime, async {
-            let tun = device.create()?;
-            let builder = Stack::builder().addresses([device.address()]).device(tun.caps()).config(config);
+            let tuns = device.create_queues(args.shards)?;
+            let builder = Stack::builder().addresses([device.address()]).device(tuns[0].caps()).config(config);
             let mut builder = builder.any_destination(any_destination);
             if let Some(traces) = traces {
                 builder = builder.observer(traces);
             }
-            let built = builder.build();
-            let (net, packets, driver) = built.map_err(LinkError::usage)?;
-            tokio::spawn(driver);
-            let moves = tokio::spawn(longhaul::tun::run(tun, packets));
+            let (net, packets, drivers) = builder.build_shards(args.shards).map_err(LinkError::usage)?;
+            let mut ended = start(tuns.into_iter().zip(packets).zip(drivers))?;
             let moves = async {
-                let failed = match moves.await {
-                    Ok(Err(error)) => error.to_string(),
-                    Ok(Ok(())) => "its stack has ended".to_owned(),
-                    Err(error) => error.to_string(),
-                };
+                let failed = ended.recv().await.unwrap_or_else(|| "its stack has ended".to_owned());
                 LinkError::failed(format!("the device {} failed: {failed}; is it still there?", device.name()))
             };
             let (end, stage) = watch::channel(Stage::Open);
@@ -221,6 +232,31 @@ impl Host {
         })
         .await;
     }
+}
+
+/// Runs shards, each with its end of the device: the first beside the program's own tasks, each further one in a thread of its own.
+/// Returns what says why the first of them ended.
+fn start(shards: impl Iterator<Item = ((Tun, Packets), Driver)>) -> Result<UnboundedReceiver<String>, LinkError> {
+    let (say, ended) = unbounded_channel();
+    for (shard, ((tun, packets), driver)) in shards.enumerate() {
+        let say = say.clone();
+        let run = async move {
+            tokio::spawn(driver);
+            let moved = longhaul::tun::run(tun, packets).await;
+            // If nothing waits for it any more, the program is ending.
+            let _ = say.send(moved.err().map_or_else(|| "its stack has ended".to_owned(), |error| error.to_string()));
+        };
+        if shard == 0 {
+            tokio::spawn(run);
+            continue;
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| LinkError::failed(format!("cannot start a runtime: {error}")))?;
+        let thread = std::thread::Builder::new().name(format!("shard {shard}"));
+        let spawned = thread.spawn(move || runtime.block_on(run));
+        spawned.map_err(|error| LinkError::failed(format!("cannot start a thread for shard {shard}: {error}")))?;
+    }
+    Ok(ended)
 }
 
 /// The signals that end a program.

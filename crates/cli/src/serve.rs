@@ -125,8 +125,13 @@ pub fn run(args: &ServeArgs) -> Result<(), LinkError> {
     if args.dir.is_some() && args.service != Service::Http {
         return Err(LinkError::usage(format!("DIR goes with `http`; {} serves no files", args.service.name())));
     }
-    if !by_library && (!matches!(args.service, Service::Discard | Service::Echo) || args.host.is_monitored()) {
-        return Err(LinkError::usage("--loss goes with discard and echo alone, without --control and --metrics"));
+    if !by_library
+        && (!matches!(args.service, Service::Discard | Service::Echo)
+            || args.host.is_monitored()
+            || args.host.is_sharded())
+    {
+        let only = "--loss goes with discard and echo alone, without --control, --metrics and --shards";
+        return Err(LinkError::usage(only));
     }
     let alone = |traces: Option<EachConnection>| match traces {
         Some(mut traces) => serve_alone(args, &mut traces),

@@ -50,7 +50,8 @@ fn refused(arguments: &[&str], message: &str) {
 #[test_case(&["link", "stats", "--control", "/dev/null/x"], "--control /dev/null/x: no link answers there: "; "no such link")]
 #[test_case(&["serve", "echo", ".", "--tun", "lh0", "--addr", "10.9.0.2/24"], "DIR goes with `http`; echo serves no files"; "folder of another service")]
 #[test_case(&["serve", "http", "no/such", "--tun", "lh0", "--addr", "10.9.0.2/24"], "cannot serve `no/such`: No such file or directory (os error 2); name a folder"; "folder")]
-#[test_case(&["serve", "chargen", "--loss", "1%", "--tun", "lh0", "--addr", "10.9.0.2/24"], "--loss goes with discard and echo alone, without --control and --metrics"; "loss")]
+#[test_case(&["serve", "chargen", "--loss", "1%", "--tun", "lh0", "--addr", "10.9.0.2/24"], "--loss goes with discard and echo alone, without --control, --metrics and --shards"; "loss")]
+#[test_case(&["serve", "echo", "--loss", "1%", "--shards", "2", "--tun", "lh0", "--addr", "10.9.0.2/24"], "--loss goes with discard and echo alone, without"; "loss and shards")]
 #[test_case(&["connections", "--control", "/dev/null/x"], "--control /dev/null/x: no `serve` or `proxy` answers there: "; "no such stack")]
 fn a_wrong_word_is_refused_by_name(arguments: &[&str], message: &str) {
     refused(arguments, message);
@@ -66,6 +67,8 @@ fn a_wrong_word_is_refused_by_name(arguments: &[&str], message: &str) {
 #[test_case(&["proxy", "--tun", "lh0", "--addr", "10.9.0.2/24", "--user", "me"]; "no password")]
 #[test_case(&["proxy", "--tun", "lh0", "--addr", "10.9.0.2/24", "--transparent", "--listen", "127.0.0.1:1"]; "two ways of a proxy")]
 #[test_case(&["proxy", "--tun", "lh0", "--addr", "10.9.0.2/24", "--out", "eth0"]; "way out of no transparent proxy")]
+#[test_case(&["serve", "echo", "--tun", "lh0", "--addr", "10.9.0.2/24", "--shards", "300"]; "too many shards")]
+#[test_case(&["serve", "echo", "--tun", "lh0", "--addr", "10.9.0.2/24", "--shards", "2", "--trace", "x"]; "trace of several shards")]
 #[test_case(&["frobnicate"]; "subcommand")]
 fn an_option_out_of_range_is_refused_without_output(arguments: &[&str]) {
     let ended = longhaul(arguments);

@@ -142,3 +142,20 @@ fn a_thousand_clients_get_hardly_a_segment_twice() {
     }
     panic!("{counts:?} duplicates, where {DUPLICATES} are allowed");
 }
+
+#[test]
+fn several_shards_serve_a_thousand_clients() {
+    allow_sockets();
+    let lab = Lab::new();
+    let mut server = longhaul(&lab, &["serve", "echo"], V4, "--shards 3");
+    server.ready();
+    let counted = lab.host().inside(|| (echo(own(V4, 7)), dropped("lh0")));
+    assert_eq!(counted.join(), (CLIENTS * BYTES, 0));
+    // Each has a third of the connections.
+    let threads = server.threads(20);
+    for shard in ["shard 1", "shard 2"] {
+        assert!(threads.iter().any(|thread| thread == shard), "{threads:?}");
+    }
+    server.interrupt();
+    server.finish(0);
+}

@@ -49,6 +49,21 @@ impl Longhaul {
         line
     }
 
+    /// Returns the names of its threads that have waited at least so often.
+    pub fn threads(&self, waits: u64) -> Vec<String> {
+        let waited = |status: &str| -> Option<u64> {
+            let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+            line.trim().parse().ok()
+        };
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        let tasks = tasks.map(|task| task.unwrap().path());
+        let busy = tasks.filter(|task| {
+            let status = std::fs::read_to_string(task.join("status")).unwrap_or_default();
+            waited(&status).is_some_and(|waited| waited >= waits)
+        });
+        busy.map(|task| std::fs::read_to_string(task.join("comm")).unwrap_or_default().trim().to_owned()).collect()
+    }
+
     /// Asks it to end.
     pub fn interrupt(&self) {
         kill(Pid::from_raw(self.child.id() as i32), Signal::SIGINT).unwrap();
