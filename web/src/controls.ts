@@ -4,7 +4,7 @@ import { el } from "./dom";
 import * as format from "./format";
 import { runSwitches } from "./header";
 import { fieldsOf, type Found, type Tooltip } from "./hover";
-import { ROWS } from "./lanes";
+import { eventIn, ROWS } from "./lanes";
 import { lastAt, lowerBound } from "./decimate";
 import { burstsOf, roundTrip, type Burst } from "./losses";
 import type { Fit, State } from "./state";
@@ -199,7 +199,7 @@ export class Controls {
         if (i < 0 || i >= table.rows) continue;
         const at = table.t[i];
         if (best && (direction > 0 ? at >= best.at : at <= best.at)) continue;
-        best = { at, line, found: { event: row.label, step: row.step, run: state.runs[index], table, row: i } };
+        best = { at, line, found: { event: eventIn(row.label, row.names, state.runs[index]), step: row.step, run: state.runs[index], table, row: i } };
       }
     }
     if (!best) return this.say("No further event");

@@ -3,8 +3,13 @@
 import { el, swatch } from "./dom";
 import * as format from "./format";
 import { limitHue, runHue } from "./palette";
-import type { Run } from "./payload";
+import type { Finding, Run } from "./payload";
 import type { State } from "./state";
+
+/** What an analysis found, with its part of the time. */
+function finding({ says, cost, isNote }: Finding): HTMLElement {
+  return el("li", { class: isNote ? "note" : "" }, el("span", { class: "cost" }, cost > 0 ? `${cost.toFixed(1)} %` : ""), el("span", {}, says));
+}
 
 function card(run: Run, index: number, state: State): HTMLElement {
   const several = state.runs.length > 1;
@@ -26,6 +31,7 @@ function card(run: Run, index: number, state: State): HTMLElement {
     el("dl", { class: "facts" }, ...facts.map(([label, value]) => el("div", {}, el("dt", {}, label), el("dd", {}, value)))),
     run.shares.length ? bar : null,
     run.verdict ? el("p", { class: "verdict" }, run.verdict) : null,
+    run.findings.length ? el("ul", { class: "findings" }, ...run.findings.map(finding)) : null,
   );
 }
 

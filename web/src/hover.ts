@@ -5,7 +5,7 @@ import { lastAt, within } from "./decimate";
 import { el } from "./dom";
 import * as format from "./format";
 import { columnOf, tableOf, type LaneView } from "./lane";
-import { CAUSES, LIMITS, ROWS, type Series } from "./lanes";
+import { CAUSES, eventIn, LIMITS, ROWS, type Series } from "./lanes";
 import type { Run, Table } from "./payload";
 import type { LimitsView, RowsView } from "./rows";
 import type { State } from "./state";
@@ -111,7 +111,7 @@ export class Tooltip {
         const close = series.ink.as === "steps" ? this.onLine(series, run, table, down, point) : this.mark(series, table, down, point);
         if (!close || close.away > distance) continue;
         distance = close.away;
-        best = { event: series.event, step: series.step, label: series.label, run, table, row: close.row, at: [close.x, close.y] };
+        best = { event: eventIn(series.event, series.names, run), step: series.step, label: series.label, run, table, row: close.row, at: [close.x, close.y] };
       }
     }
     return best;
@@ -169,12 +169,12 @@ export class Tooltip {
     const run = state.runs[state.visible[track]];
     const table = run.tables.get(row.table);
     const why = run.whyEmpty.get(row.table);
-    if (!table || table.rows === 0) return why ? { event: this.which(run) + row.label, why } : null;
+    if (!table || table.rows === 0) return why ? { event: this.which(run) + eventIn(row.label, row.names, run), why } : null;
     const [first, last] = within(table.t, from, until);
     let best = -1;
     for (let i = first; i < last; i++) if (best < 0 || Math.abs(table.t[i] - at) < Math.abs(table.t[best] - at)) best = i;
     if (best < 0) return null;
-    const found = { event: row.label, step: row.step, run, table, row: best };
+    const found = { event: eventIn(row.label, row.names, run), step: row.step, run, table, row: best };
     return { ...found, at: this.inRow(found, line, width, height) };
   }
 

@@ -1,10 +1,25 @@
 // The lanes and what each shows: a table of data, drawn by `plot.ts`.
 //
-// Event names are those of the Windows provider Microsoft-Windows-TCPIP, so that a row here and a row of such a log mean the same
-// thing; the ten rows and their order are those of the 2022 graph that exposed a fault.
+// An event of a run whose profile imitates a system has that system's own name beside ours, so that a row here and a line of such a log mean
+// the same thing: those of the Windows provider Microsoft-Windows-TCPIP, and tracepoints and counters of Linux (docs/events.md). The ten
+// rows and their order are those of the 2022 graph that exposed a fault.
 
 import type { Tone } from "./palette";
-import type { Run, Unit } from "./payload";
+import type { Run, System, Unit } from "./payload";
+
+/** A system's own names. */
+type Names = Partial<Record<System, string>>;
+
+const RETRANSMIT = "tcp:tcp_retransmit_skb";
+
+/** What a run's system calls something; `null` where it has no name of its own, or the profile is of no system. */
+export const nameIn = (names: Names | undefined, { system }: Run): string | null => (system && names?.[system]) ?? null;
+
+/** An event as a run's tooltip calls it. */
+export function eventIn(event: string, names: Names | undefined, run: Run): string {
+  const own = nameIn(names, run);
+  return own && own !== event ? `${event} (${own})` : event;
+}
 
 /** How a table is drawn. */
 export type Ink =
@@ -20,6 +35,7 @@ export interface Series {
   ink: Ink;
   /** The event named in the tooltip, with a reference to its specification. */
   event: string;
+  names?: Names;
   step: string;
   /** May extend beyond the top of the lane instead of flattening the rest. */
   soft?: boolean;
@@ -41,12 +57,13 @@ export interface Lane {
   series: Series[];
 }
 
-const sent = (kind: string, label: string, tone: Tone, glyph: string, event: string, step: string): Series => ({
+const sent = (kind: string, label: string, tone: Tone, glyph: string, windows: string, step: string): Series => ({
   table: `sent/${kind}`,
   label,
   tone,
   ink: { as: "bars", lo: "seq", hi: "end", wide: true, glyph, ends: "arrows" },
-  event,
+  event: label,
+  names: { windows, linux: RETRANSMIT },
   step,
   part: "acks",
   overlaid: "mark",
@@ -61,7 +78,7 @@ const LANES: Lane[] = [
     zero: true,
     times: true,
     series: [
-      { table: "share", label: "Each flow's rate", tone: "rate", ink: { as: "steps", y: "v", width: 1.75 }, event: "share",
+      { table: "share", label: "Each flow's rate", tone: "acked", ink: { as: "steps", y: "v", width: 1.75 }, event: "share",
         step: "Bytes newly acknowledged in each second, or in a part of one where a trace is short" },
     ],
   },
@@ -69,26 +86,26 @@ const LANES: Lane[] = [
     id: "sequence",
     title: "Time–sequence",
     unit: "seq",
-    height: 340,
+    height: 480,
     zero: false,
     times: true,
     detrends: true,
     series: [
       {
         table: "sacks", label: "SACKed range", tone: "sack", ink: { as: "bars", lo: "lo", hi: "hi", wide: false, ends: "caps" }, part: "acks",
-        event: "TcpReceiveSackBlock", step: "RFC 2018 §4: the receiver holds this range above the cumulative ACK",
+        event: "SACK block", names: { windows: "TcpReceiveSackBlock" }, step: "RFC 2018 §4: the receiver holds this range above the cumulative ACK",
       },
       {
         table: "window", label: "Receive window edge", tone: "window", ink: { as: "steps", y: "edge", width: 1 }, soft: true,
-        event: "TcpDataTransferCumAck", step: "RFC 9293 §3.8.6: SND.UNA + SND.WND, the highest byte that may be sent",
+        event: "Window update", names: { windows: "TcpDataTransferCumAck", linux: "tcp:tcp_probe" }, step: "RFC 9293 §3.8.6: SND.UNA + SND.WND, the highest byte that may be sent",
       },
       {
         table: "acks", label: "Cumulative ACK", tone: "ack", ink: { as: "steps", y: "ack", width: 1.25 }, part: "acks",
-        event: "TcpDataTransferCumAck", step: "RFC 9293 §3.10.7.4: SND.UNA advances",
+        event: "Cumulative ACK", names: { windows: "TcpDataTransferCumAck", linux: "tcp:tcp_probe" }, step: "RFC 9293 §3.10.7.4: SND.UNA advances",
       },
       {
         table: "sent/new", label: "Data segment", tone: "data", ink: { as: "bars", lo: "seq", hi: "end", wide: false, ends: "arrows" }, part: "sent",
-        event: "TcpDataTransferSend", step: "RFC 9293 §3.8: sent for the first time",
+        event: "Data segment", names: { windows: "TcpDataTransferSend" }, step: "RFC 9293 §3.8: sent for the first time",
       },
       {
         table: "drops", label: "Lost by the network", tone: "drop", ink: { as: "bars", lo: "lo", hi: "hi", wide: true, glyph: "×" }, overlaid: "own", part: "sent",
@@ -128,7 +145,7 @@ const LANES: Lane[] = [
     height: 150,
     zero: false,
     series: [
-      { table: "rtt", label: "Sample", tone: "sample", ink: { as: "dots", y: "v" }, event: "TcpDataTransferRttSample",
+      { table: "rtt", label: "Sample", tone: "sample", ink: { as: "dots", y: "v" }, event: "Sample of the round-trip time", names: { windows: "TcpDataTransferRttSample" },
         step: "RFC 7323 §4, RFC 6298 §3: one measurement; never of a retransmitted segment without time stamps" },
       { table: "reo_wnd", label: "Reordering window", tone: "reo-wnd", ink: { as: "steps", y: "v", width: 1.5 }, event: "RACK.reo_wnd",
         step: "RFC 8985 §6.2, step 4: how much later than its successors a segment may arrive" },
@@ -139,12 +156,14 @@ const LANES: Lane[] = [
   },
   {
     id: "rate",
-    title: "Delivery rate",
+    title: "Throughput",
     unit: "bps",
-    height: 120,
+    height: 140,
     zero: true,
     series: [
-      { table: "rate", label: "Delivered", tone: "rate", ink: { as: "steps", y: "v", width: 1.5 }, event: "delivery rate",
+      { table: "acked", label: "Acknowledged", tone: "acked", ink: { as: "steps", y: "v", width: 1.75 }, event: "acknowledged",
+        step: "Bytes newly acknowledged in each bin, which lasts a round trip at least; from ACKs alone, so a capture shows it, too" },
+      { table: "rate", label: "Delivered", tone: "rate", ink: { as: "steps", y: "v", width: 1, faint: true }, event: "delivery rate",
         step: "Bytes newly acknowledged or SACKed, over one round trip" },
     ],
   },
@@ -180,22 +199,25 @@ export const CAUSES: Record<string, string> = {
 
 export interface Row {
   table: string;
+  /** In the margin of the picture. */
+  short: string;
   label: string;
+  names?: Names;
   step: string;
 }
 
 /** The event rows, in the order of the 2022 graph. */
 export const ROWS: Row[] = [
-  { table: "row/reordered", label: "Packet reordering", step: "What the network did, from the emulator or the receiver: a packet arrived after one sent later" },
-  { table: "row/early", label: "TcpEarlyRetransmit (FACK, RACK)", step: "RFC 8985 §6.2, RFC 6675 §5: lost by time or by sequence, before three duplicate ACKs" },
-  { table: "row/fast", label: "TcpLossRecoverySend Fast Retransmit", step: "RFC 5681 §3.2, RFC 6675 §5: the first retransmission of an episode" },
-  { table: "row/sack", label: "TcpLossRecoverySend SACK Retransmit", step: "RFC 6675 §5, step C: a further hole, as the pipe allows" },
-  { table: "row/timeout", label: "TcpDataTransferRetransmit", step: "RFC 6298 §5.4: the earliest segment, because the timer expired" },
-  { table: "row/expire", label: "TcpTcbExpireTimer", step: "RFC 6298 §5.4 to §5.6: the retransmission timer of this connection fired" },
-  { table: "row/dsack", label: "D-SACK", step: "RFC 2883 §4: the receiver got this range twice; RFC 8985 §6.2, step 4 listens to it" },
-  { table: "row/lost", label: "TcpSendTrackerDetectLoss", step: "RFC 8985 §6.2, step 5: given up for lost" },
-  { table: "row/sack_reordering", label: "TcpSendTrackerSackReorderingDetected", step: "RFC 8985 §6.2, step 3: delivered below what had been delivered before" },
-  { table: "row/reo_wnd", label: "TcpSendTrackerUpdateReoWnd", step: "RFC 8985 §6.2, step 4: the window's new width and its multiplier" },
+  { table: "row/reordered", short: "reordered", label: "Packet reordered", step: "What the network did, from the emulator or the receiver: a packet arrived after one sent later" },
+  { table: "row/early", short: "early", label: "Early recovery", names: { windows: "TcpEarlyRetransmit" }, step: "RFC 8985 §6.2, RFC 6675 §5: lost by time or by sequence, before three duplicate ACKs" },
+  { table: "row/fast", short: "fast rtx", label: "Fast retransmit", names: { windows: "TcpLossRecoverySend", linux: RETRANSMIT }, step: "RFC 5681 §3.2, RFC 6675 §5: the first retransmission of an episode" },
+  { table: "row/sack", short: "SACK rtx", label: "SACK retransmit", names: { windows: "TcpLossRecoverySend", linux: RETRANSMIT }, step: "RFC 6675 §5, step C: a further hole, as the pipe allows" },
+  { table: "row/timeout", short: "RTO rtx", label: "Timeout retransmit", names: { windows: "TcpDataTransferRestransmit", linux: RETRANSMIT }, step: "RFC 6298 §5.4: the earliest segment, because the timer expired" },
+  { table: "row/expire", short: "timer", label: "Retransmission timer", names: { windows: "TcpTcbExpireTimer", linux: "TCPTimeouts" }, step: "RFC 6298 §5.4 to §5.6: the retransmission timer of this connection fired" },
+  { table: "row/dsack", short: "D-SACK", label: "D-SACK", names: { windows: "TcpReceiveSack DSackCount", linux: "TCPDSACKRecv" }, step: "RFC 2883 §4: the receiver got this range twice; RFC 8985 §6.2, step 4 listens to it" },
+  { table: "row/lost", short: "lost", label: "Given up for lost", names: { windows: "TcpSendTrackerDetectLoss" }, step: "RFC 8985 §6.2, step 5: given up for lost" },
+  { table: "row/sack_reordering", short: "reordering", label: "Reordering seen", names: { windows: "TcpSendTrackerSackReorderingDetected", linux: "TCPSACKReorder" }, step: "RFC 8985 §6.2, step 3: delivered below what had been delivered before" },
+  { table: "row/reo_wnd", short: "reo_wnd", label: "Reordering window", names: { windows: "TcpSendTrackerUpdateReoWnd", linux: "rack.reo_wnd_steps" }, step: "RFC 8985 §6.2, step 4: the window's new width and its multiplier" },
 ];
 
 /** Height of one row, in CSS pixels. */

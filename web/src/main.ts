@@ -11,6 +11,7 @@ import { lanesOf } from "./lanes";
 import { decode } from "./payload";
 import { LimitsView, RowsView } from "./rows";
 import { State } from "./state";
+import { story } from "./story";
 import { summary } from "./summary";
 
 declare global {
@@ -32,6 +33,7 @@ async function start() {
   document.title = payload.title;
   document.getElementById("title")!.textContent = payload.title;
   document.documentElement.dataset.theme = state.theme;
+  document.getElementById("story")!.textContent = story(payload.runs);
 
   const cards = document.getElementById("runs")!;
   let theme = "";

@@ -8,7 +8,7 @@ export type Tone =
   | "data" | "fast" | "sack-rtx" | "timeout" | "probe" | "ack" | "window" | "sack" | "drop"
   | "cwnd" | "ssthresh" | "pipe" | "snd-wnd"
   | "sample" | "srtt" | "min-rtt" | "reo-wnd"
-  | "rate" | "queue" | "event";
+  | "rate" | "acked" | "queue" | "event";
 
 type Pair = readonly [light: string, dark: string];
 
@@ -30,7 +30,8 @@ const TCPTRACE: Record<Tone, Pair> = {
   srtt: ["#2563eb", "#60a5fa"],
   "min-rtt": ["#0f766e", "#2dd4bf"],
   "reo-wnd": ["#db2777", "#f472b6"],
-  rate: ["#2563eb", "#60a5fa"],
+  rate: ["#77879e", "#7d8ca1"],
+  acked: ["#2563eb", "#60a5fa"],
   queue: ["#b45309", "#fbbf24"],
   event: ["#2563eb", "#60a5fa"],
 };

@@ -8,6 +8,9 @@ export const FORMAT = 1;
 
 export type Unit = "time" | "seq" | "bytes" | "us" | "bps" | "count" | "text";
 
+/** Systems whose names of events are known. */
+export type System = "windows" | "linux";
+
 interface ColumnJson {
   name: string;
   unit: Unit;
@@ -27,6 +30,9 @@ interface RunJson {
   tables: Record<string, { rows: number; columns: ColumnJson[] }>;
   why_empty: Record<string, string>;
   queue_before?: number;
+  numbers: Record<string, number>;
+  system: System | null;
+  findings: { says: string; cost_pct: number; is_note: boolean }[];
 }
 
 interface PayloadJson {
@@ -76,6 +82,19 @@ export interface Run {
   /** A queue that flows of one run share is the same object in each of them. */
   tables: Map<string, Table>;
   whyEmpty: Map<string, string>;
+  /** Totals, each with its unit at the end of its name; one that is not known is not there. */
+  numbers: Record<string, number>;
+  /** The system that the profile imitates. */
+  system: System | null;
+  /** What an analysis of a capture found: the first finding limited it, and notes cost little. */
+  findings: Finding[];
+}
+
+export interface Finding {
+  says: string;
+  /** Per cent of the time. */
+  cost: number;
+  isNote: boolean;
 }
 
 export interface Payload {
@@ -196,6 +215,9 @@ export async function decode(text: string): Promise<Payload> {
       end: run.end,
       tables,
       whyEmpty: new Map(Object.entries(run.why_empty)),
+      numbers: run.numbers,
+      system: run.system,
+      findings: run.findings.map(({ says, cost_pct, is_note }) => ({ says, cost: cost_pct, isNote: is_note })),
     };
   });
   json.runs.forEach(({ queue_before: before }, index) => {

@@ -4,7 +4,7 @@ import { Chart, type Painter } from "./chart";
 import { bands, density, type Frame } from "./decimate";
 import { el, swatch } from "./dom";
 import * as format from "./format";
-import { LIMITS, ROW_HEIGHT, ROWS } from "./lanes";
+import { LIMITS, nameIn, ROW_HEIGHT, ROWS, type Row } from "./lanes";
 import { limitHue, runHue, tone } from "./palette";
 import type { State } from "./state";
 
@@ -30,9 +30,16 @@ export class RowsView implements Painter {
     return [0, ROWS.length];
   }
 
-  /** The numbers of the legend, repeated because the legend may be far away. */
+  /** Short, because the legend may be far away. */
   names() {
-    return ROWS.map((_, line) => ({ at: ROWS.length - line - 0.5, name: String(line + 1) }));
+    return ROWS.map(({ short }, line) => ({ at: ROWS.length - line - 0.5, name: short }));
+  }
+
+  /** What the system of all runs that are shown calls a row. */
+  private own(row: Row): string | null {
+    const { visible, runs } = this.state;
+    const names = new Set(visible.map((index) => nameIn(row.names, runs[index])));
+    return names.size === 1 ? [...names][0] : null;
   }
 
   draw(ctx: CanvasRenderingContext2D, frame: Frame, ratio: number): number {
@@ -86,13 +93,14 @@ export class RowsView implements Painter {
     const lines = ROWS.map((row, line) => {
       const whys = state.visible.map((index) => state.runs[index].whyEmpty.get(row.table));
       const why = [...new Set(whys.filter(Boolean))].join(" ");
+      const own = this.own(row);
       const counts = el("span", { class: "count" });
       this.counts(row.table).forEach((text, i) => {
         const node = el("b", {}, text);
         if (state.overlaid) node.style.color = this.colour(state.visible[i]);
         counts.append(i > 0 ? " · " : "", node);
       });
-      return el("li", { title: why ? `${row.step}. ${why}` : row.step, class: whys.every(Boolean) ? "none" : "" }, el("span", { class: "ordinal" }, String(line + 1)), el("span", { class: "name" }, row.label), counts);
+      return el("li", { title: [own, row.step, why].filter(Boolean).join(". "), class: whys.every(Boolean) ? "none" : "" }, el("span", { class: "ordinal" }, String(line + 1)), el("span", { class: "name" }, row.label, own && own !== row.label ? el("span", { class: "own" }, ` ${own}`) : null), counts);
     });
     this.legend.replaceChildren(el("h3", { id: "lane-events", class: "sr" }, "Events"), el("ol", {}, ...lines), ...this.whys());
   }

@@ -155,6 +155,9 @@ export function madeUpRun({ name, segments, seed = 1, wise = true }) {
     shares: [["congestion window", 0.7], ["recovery", 0.25], ["application", 0.05]],
     end,
     tables: b.tables,
+    numbers: { payload_bytes: sent * MSS, took_us: end, goodput_bps: (sent * MSS * 8e6) / end, again_segments: b.tables.get("row/lost")?.length ?? 0 },
+    system: "windows",
+    findings: [],
     why_empty: wise ? {} : { "row/dsack": "This sender does not recognise D-SACKs." },
   };
 }

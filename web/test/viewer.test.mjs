@@ -55,14 +55,31 @@ describe("the viewer", () => {
   visit("the ten rows stand in their order with their counts", () => one, async (page) => {
     const rows = await page.locator(".legend.rows li .name").allTextContents();
     assert.deepEqual(rows, [
-      "Packet reordering", "TcpEarlyRetransmit (FACK, RACK)", "TcpLossRecoverySend Fast Retransmit", "TcpLossRecoverySend SACK Retransmit",
-      "TcpDataTransferRetransmit", "TcpTcbExpireTimer", "D-SACK", "TcpSendTrackerDetectLoss", "TcpSendTrackerSackReorderingDetected",
-      "TcpSendTrackerUpdateReoWnd",
+      "Packet reordered", "Early recovery TcpEarlyRetransmit", "Fast retransmit TcpLossRecoverySend", "SACK retransmit TcpLossRecoverySend",
+      "Timeout retransmit TcpDataTransferRestransmit", "Retransmission timer TcpTcbExpireTimer", "D-SACK TcpReceiveSack DSackCount",
+      "Given up for lost TcpSendTrackerDetectLoss", "Reordering seen TcpSendTrackerSackReorderingDetected", "Reordering window TcpSendTrackerUpdateReoWnd",
     ]);
     const counts = (await page.locator(".legend.rows li .count").allTextContents()).map(Number);
     const truth = await page.evaluate(() => ["reordered", "early", "fast", "sack", "timeout", "expire", "dsack", "lost", "sack_reordering", "reo_wnd"].map((row) => window.longhaul.runs[0].tables.get(`row/${row}`)?.rows ?? 0));
     assert.deepEqual(counts, truth);
     assert.ok(counts[6] > 0);
+  });
+
+  test("events have a system's names where the profile is of that system, and only there", async () => {
+    const named = async (...systems) => {
+      const runs = systems.map((system, at) => ({ ...madeUpRun({ name: `run ${at}`, segments: 500 }), system }));
+      const { page, noise, close } = await open(browser, file("systems", runs));
+      const rows = await page.locator(".legend.rows li .name").allTextContents();
+      assert.deepEqual(noise, []);
+      await close();
+      return rows;
+    };
+    assert.equal((await named("linux"))[5], "Retransmission timer TCPTimeouts");
+    assert.equal((await named("windows", "windows"))[5], "Retransmission timer TcpTcbExpireTimer");
+    for (const rows of [await named(null), await named("linux", "windows"), await named(null, "windows")]) {
+      assert.equal(rows[5], "Retransmission timer");
+      assert.ok(rows.every((row) => !/Tcp[A-Z]|TCP[A-Z]|tcp:/.test(row)), `${rows}`);
+    }
   });
 
   visit("a drag zooms all lanes, a double click shows everything again", () => one, async (page) => {
@@ -159,7 +176,7 @@ describe("the viewer", () => {
     const box = await page.locator('[data-lane="sequence"] .u-over').boundingBox();
     await page.mouse.move(box.x + box.width * 0.4, box.y + box.height * 0.3);
     await page.mouse.down();
-    await page.mouse.move(box.x + box.width * 0.6, box.y + box.height * 0.7, { steps: 4 });
+    await page.mouse.move(box.x + box.width * 0.6, box.y + box.height * 0.65, { steps: 4 });
     await page.mouse.up();
     await settled(page);
     const band = () => page.evaluate(() => window.longhaul.band);
@@ -268,7 +285,7 @@ describe("the viewer", () => {
     await rows.scrollIntoViewIfNeeded();
     const box = await rows.boundingBox();
     await page.mouse.move(box.x + box.width / 2, box.y + (box.height * 7.5) / 10);
-    assert.match(await page.textContent(".tooltip"), /DetectLoss.*Unknown cause/);
+    assert.match(await page.textContent(".tooltip"), /Given up for lost.*Unknown cause/);
     assert.deepEqual(noise, []);
     await close();
     const empty = await open(browser, new URL("../../crates/report/assets/viewer.html", import.meta.url).pathname);

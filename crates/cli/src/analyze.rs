@@ -74,10 +74,12 @@ fn end(path: &Path, analysis: &Analysis) -> Result<(), Failure> {
 fn show(args: &AnalyzeArgs, analysis: &Analysis, page: &Path) -> Result<(), Failure> {
     let largest = analysis.flows.first().map(|flow| flow.flow);
     let id = args.flow.or(largest).ok_or_else(|| Failure::usage("--view: the capture holds no flow to show"))?;
-    one(analysis, id)?;
+    let found = one(analysis, id)?;
     let trace = with_progress(&args.file, |file| capture::records(file, id))?;
     let trace = trace.ok_or_else(|| Failure::usage(format!("{} has changed meanwhile", args.file.display())))?;
-    view::write(&args.file.display().to_string(), &report::from_trace(&trace), page)
+    let mut runs = report::from_trace(&trace);
+    runs.iter_mut().for_each(|run| report::add_findings(run, found));
+    view::write(&args.file.display().to_string(), &runs, page)
 }
 
 fn read(path: &Path) -> Result<Analysis, Failure> {

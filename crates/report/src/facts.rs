@@ -2,6 +2,8 @@
 //! those of [`trace_io::summary`], which `longhaul run` prints.
 
 use crate::model::{Run, Table};
+use crate::system::system_of;
+use base::Duration;
 use std::collections::BTreeMap;
 use trace::{Limit, SendCause};
 use trace_io::Meta;
@@ -30,16 +32,52 @@ impl Facts {
         run.shares = shares(&summary.limited);
         run.verdict = verdict(&run.shares);
         run.facts = self.list(meta, summary, &run.tables["row/reo_wnd"]);
+        run.numbers = self.numbers(meta, summary);
+        run.system = meta.profile.as_deref().and_then(system_of);
         run.why_empty = why_empty(meta, summary, &run.tables);
         if self.from_packets {
             leave_out_thoughts(run);
         }
     }
 
-    fn list(&self, meta: &Meta, summary: &Summary, reo_wnd: &Table) -> Vec<(String, String)> {
+    /// From the first event to the last data, microseconds.
+    fn took(&self) -> u64 {
         let until = if self.last_data > 0 { self.last_data } else { self.last_ack };
-        let took = until.saturating_sub(self.began.unwrap_or(0));
-        let payload = self.acked.saturating_sub(1); // The SYN has a number, too.
+        until.saturating_sub(self.began.unwrap_or(0))
+    }
+
+    fn payload(&self) -> u64 {
+        self.acked.saturating_sub(1) // The SYN has a number, too.
+    }
+
+    /// What the page says what happened from.
+    fn numbers(&self, meta: &Meta, summary: &Summary) -> BTreeMap<&'static str, f64> {
+        let segments = |counts: &BTreeMap<SendCause, Count>| counts.values().map(|count| count.segments).sum::<u64>();
+        let Dsacks { sent, recognised } = summary.dsacks;
+        let mut numbers = BTreeMap::from([
+            ("payload_bytes", self.payload() as f64),
+            ("took_us", self.took() as f64),
+            ("goodput_bps", self.payload() as f64 * 8e6 / self.took().max(1) as f64),
+            ("again_segments", segments(&summary.retransmitted) as f64),
+        ]);
+        if meta.ends.len() > 1 {
+            numbers.insert("dsacks_sent", sent as f64);
+        }
+        if !self.from_packets {
+            numbers.insert("dsacks_recognised", recognised as f64);
+        }
+        if let Some(network) = &meta.network {
+            numbers.insert("dropped_packets", summary.network.dropped.values().sum::<u64>() as f64);
+            numbers.extend(network.rate_bps.map(|rate| ("path_bps", rate as f64)));
+        }
+        for (key, name) in [("host.sender.pause", "sender_pause_us"), ("host.receiver.pause", "receiver_pause_us")] {
+            numbers.extend(pause(meta, key).map(|pause| (name, pause.as_micros() as f64)));
+        }
+        numbers
+    }
+
+    fn list(&self, meta: &Meta, summary: &Summary, reo_wnd: &Table) -> Vec<(String, String)> {
+        let (took, payload) = (self.took(), self.payload());
         let bytes = |counts: &BTreeMap<SendCause, Count>| counts.values().map(|count| count.bytes).sum::<u64>();
         let again = bytes(&summary.retransmitted) as f64 * 100.0 / (bytes(&summary.sent) as f64).max(1.0);
         let Dsacks { sent, recognised } = summary.dsacks;
@@ -67,6 +105,12 @@ impl Facts {
         ];
         list.into_iter().chain(widest).chain(lost).map(|(label, value)| (label.to_owned(), value)).collect()
     }
+}
+
+/// Returns how long each pause of a host lasts, from a setting such as `50ms x3`.
+fn pause(meta: &Meta, key: &str) -> Option<Duration> {
+    let (_, setting) = meta.cell.iter().find(|(known, _)| known == key)?;
+    profiles::units::duration(setting.split_once('x')?.0.trim()).ok()
 }
 
 fn why_empty(meta: &Meta, summary: &Summary, tables: &BTreeMap<&'static str, Table>) -> BTreeMap<&'static str, String> {
@@ -183,6 +227,7 @@ fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trace_io::End;
     use trace_io::summary::Share;
 
     #[test]
@@ -208,6 +253,23 @@ mod tests {
         assert_eq!(about(&meta), "rtt 20ms · profile linux · iteration 2");
         meta.cell = vec![pair("path.reorder.queues", "4x8/2ms"), mode];
         assert_eq!(about(&meta), "reorder queues 4x8/2ms · reorder mode late · profile linux · iteration 2");
+    }
+
+    #[test]
+    fn the_numbers_have_what_is_known_and_nothing_else() {
+        let facts = Facts { began: Some(500), acked: 10_001, last_ack: 8_500, ..Facts::default() };
+        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let mut meta = Meta { cell: vec![pair("host.sender.pause", "50ms x3")], ..Meta::default() };
+        let summary = Summary { dsacks: Dsacks { sent: 3, recognised: 1 }, ..Summary::default() };
+        let numbers = facts.numbers(&meta, &summary);
+        let of = |name: &str| numbers.get(name).copied();
+        assert_eq!([of("payload_bytes"), of("took_us"), of("goodput_bps")], [Some(1e4), Some(8e3), Some(1e7)]);
+        assert_eq!([of("sender_pause_us"), of("receiver_pause_us")], [Some(5e4), None]);
+        assert_eq!([of("dsacks_sent"), of("dsacks_recognised"), of("path_bps")], [None, Some(1.0), None]);
+        meta.ends = vec![End::default(), End::default()];
+        let packets = Facts { from_packets: true, ..facts };
+        let numbers = packets.numbers(&meta, &summary);
+        assert_eq!((numbers.get("dsacks_sent"), numbers.get("dsacks_recognised")), (Some(&3.0), None));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::facts::{Facts, limit_name};
 use crate::flows::{Delivered, Flow, flows};
 use crate::model::Unit::{self, Bytes, Count, Micros, Rate, Seq, Text, Time};
 use crate::model::{Run, Table};
+use crate::throughput;
 use base::{Instant, SeqNum, SeqRange};
 use std::collections::BTreeMap;
 use trace::{BlockClass, Episode, EpisodeCause, Limit, Observer, SendCause, TimerKind};
@@ -16,6 +17,8 @@ use trace_io::{Event, Record, Trace};
 
 /// What each of several flows gets.
 const SHARE: &str = "share";
+/// Rate by acknowledgements alone.
+const ACKED: &str = "acked";
 
 /// Every table of the viewer, by name, with its columns beside `t`.
 const TABLES: &[(&str, &[(&str, Unit)])] = &[
@@ -33,8 +36,10 @@ const TABLES: &[(&str, &[(&str, Unit)])] = &[
     ("min_rtt", &[("v", Micros)]),
     ("reo_wnd", &[("v", Micros)]),
     ("rate", &[("v", Rate)]),
+    (ACKED, &[("v", Rate)]),
     (SHARE, &[("v", Rate)]),
     ("queue", &[("v", Bytes)]),
+    ("exit", &[("cause", Text), ("cwnd", Bytes)]),
     ("limits", &[("until", Time), ("cause", Text)]),
     ("row/reordered", &[("seq", Seq), ("len", Bytes), ("how", Text), ("hop", Text)]),
     ("row/early", &[("by", Text), ("recovery point", Seq)]),
@@ -176,6 +181,10 @@ impl Collector {
                 self.step("min_rtt", min_rtt.as_micros());
             }
             Event::RateSampled { rate, .. } => self.step("rate", rate),
+            Event::SlowStartExited { cause, cwnd } => {
+                let now = self.now;
+                self.table("exit").push(now, [cause.name().into(), u64::from(cwnd).into()]);
+            }
             Event::Limited { by } => self.limited(by),
             _ => self.row(event, at),
         }
@@ -288,6 +297,11 @@ impl Collector {
         match (&flow.name, tables.get_mut(SHARE)) {
             (Some(_), Some(share)) => delivered.fill(now, share),
             _ => drop(tables.remove(SHARE)),
+        }
+        let round_trip = tables["min_rtt"].column("v").and_then(|rtt| rtt.values.last().copied()).unwrap_or(0);
+        if let Some(mut acked) = tables.remove(ACKED) {
+            throughput::fill(&tables["acks"], round_trip, now, &mut acked);
+            tables.insert(ACKED, acked);
         }
         let mut run = Run { end: now.max(1), tables, queue_before: flow.queue_before, ..Run::default() };
         facts.describe(&trace.meta, &summarizer.finish(), &mut run);

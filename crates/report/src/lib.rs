@@ -6,12 +6,16 @@
 
 mod comparison;
 mod facts;
+mod findings;
 mod flows;
 mod from_trace;
 pub mod model;
 mod page;
+mod system;
+mod throughput;
 
 pub use comparison::{Commands, Comparison};
 pub use facts::limit_name;
+pub use findings::add_findings;
 pub use from_trace::from_trace;
 pub use page::view;

@@ -161,6 +161,23 @@ pub struct Run {
     pub queue_before: usize,
     /// Lane or table, and why it is empty.
     pub why_empty: BTreeMap<&'static str, String>,
+    /// Totals from which the page says what happened, each with its unit at the end of its name; one that is not known is not there.
+    pub numbers: BTreeMap<&'static str, f64>,
+    /// The system whose TCP the profile imitates, `windows` or `linux`: its names of events are shown.
+    pub system: Option<&'static str>,
+    /// What an analysis of a capture found.
+    pub findings: Vec<Finding>,
+}
+
+/// A sentence about what limited a captured connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// The sentence, with its numbers.
+    pub says: String,
+    /// Share of the time that it cost, per cent.
+    pub cost_pct: f64,
+    /// Whether it costs too little to be the reason.
+    pub is_note: bool,
 }
 
 #[cfg(test)]

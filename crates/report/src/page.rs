@@ -3,7 +3,7 @@
 //! Numbers are one block of little-endian arrays, deflated and base64-encoded. Most are differences from the previous row, which
 //! deflate shrinks to a few bits. Everything else is JSON beside it.
 
-use crate::model::{Column, Run, Table, Unit};
+use crate::model::{Column, Finding, Run, Table, Unit};
 use base64::Engine;
 use flate2::{Compression, write::DeflateEncoder};
 use serde_json::{Value, json};
@@ -52,9 +52,11 @@ fn data(title: &str, runs: &[Run]) -> io::Result<String> {
 fn run_json(run: &Run, block: &mut Vec<u8>) -> Value {
     let tables: serde_json::Map<String, Value> =
         run.tables.iter().map(|(&name, table)| (name.to_owned(), table_json(table, block))).collect();
+    let finding = |found: &Finding| json!({ "says": found.says, "cost_pct": found.cost_pct, "is_note": found.is_note });
     json!({
         "name": run.name, "about": run.about, "facts": run.facts, "verdict": run.verdict, "shares": run.shares,
         "end": run.end, "tables": tables, "why_empty": run.why_empty, "queue_before": run.queue_before,
+        "numbers": run.numbers, "system": run.system, "findings": run.findings.iter().map(finding).collect::<Vec<_>>(),
     })
 }
 
