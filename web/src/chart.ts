@@ -6,10 +6,13 @@ import type { Frame } from "./decimate";
 import { el } from "./dom";
 import * as format from "./format";
 import type { Unit } from "./payload";
+import { SvgPen, type Label, type Pen } from "./pen";
 import type { State } from "./state";
 
 export const GUTTER = 84;
 export const MARGIN = 14;
+/** Width of what is written on, on paper of any usual size, CSS pixels. */
+const PAPER = 690;
 /** Maximum width of a digit on an axis, CSS pixels. */
 const DIGIT = 7.7;
 
@@ -27,7 +30,7 @@ export interface Painter {
   /** Smallest and largest value to show. */
   range(): [number, number];
   /** Returns the number of shapes. */
-  draw(ctx: CanvasRenderingContext2D, frame: Frame, ratio: number): number;
+  draw(ctx: Pen, frame: Frame, ratio: number): number;
 }
 
 const ink = (name: string) => () => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -36,6 +39,9 @@ export class Chart {
   readonly plot: uPlot;
   readonly over: HTMLElement;
   private readonly line: HTMLElement;
+  /** What stands at the axes, as uPlot last asked for it. */
+  private times: [number, string][] = [];
+  private values: [number, string][] = [];
 
   constructor(
     host: HTMLElement,
@@ -63,7 +69,7 @@ export class Chart {
       legend: { show: false },
       scales: { x: { time: false, auto: false, min: this.state.x0, max: this.state.x1 }, y: { auto: false, min: 0, max: 1 } },
       axes: [
-        { ...common, size: painter.times ? 28 : 4, space: 90, values: (u: uPlot, splits: number[]) => (painter.times ? this.timesThatFit(u, splits) : splits.map(() => "")) },
+        { ...common, size: painter.times ? 28 : 4, space: 90, values: (u: uPlot, splits: number[]) => this.noteTimes(splits, painter.times ? this.timesThatFit(u, splits) : splits.map(() => "")) },
         {
           ...common,
           size: GUTTER,
@@ -71,7 +77,7 @@ export class Chart {
           space: 34,
           grid: { ...common.grid, show: painter.unit !== null },
           ...(painter.unit ? {} : { splits: () => (painter.names?.() ?? []).map(({ at }) => at) }),
-          values: (_: uPlot, splits: number[]) => (painter.unit ? format.axis(painter.unit, splits) : (painter.names?.() ?? []).map(({ name }) => name)),
+          values: (_: uPlot, splits: number[]) => this.noteValues(splits, painter.unit ? format.axis(painter.unit, splits) : (painter.names?.() ?? []).map(({ name }) => name)),
         },
       ],
       series: [{}, { show: false }],
@@ -86,6 +92,28 @@ export class Chart {
     };
   }
 
+  private noteTimes(splits: number[], texts: string[]): string[] {
+    this.times = splits.map((at, i) => [at, texts[i]]);
+    return texts;
+  }
+
+  private noteValues(splits: number[], texts: string[]): string[] {
+    this.values = splits.map((at, i) => [at, texts[i] ?? ""]);
+    return texts;
+  }
+
+  /** The same picture as SVG, and what stands at its axes; in CSS pixels from the plot's corner. */
+  drawSvg(): { drawn: string; width: number; height: number; times: Label[]; values: Label[] } {
+    const { clientWidth: width, clientHeight: height } = this.over;
+    const { x0, x1 } = this.state;
+    const [y0, y1] = this.painter.range();
+    const pen = new SvgPen();
+    this.painter.draw(pen, { width, height, x0, x1, y0, y1, slope: 0 }, 1);
+    const times = this.times.map(([at, text]) => ({ at: ((at - x0) / (x1 - x0)) * width, text }));
+    const values = this.values.map(([at, text]) => ({ at: ((y1 - at) / (y1 - y0)) * height, text }));
+    return { drawn: pen.written(), width, height, times, values };
+  }
+
   /** Omits the labels that the edge would cut. */
   private timesThatFit(u: uPlot, splits: number[]): string[] {
     const { x0, x1 } = this.state;
@@ -95,7 +123,7 @@ export class Chart {
   }
 
   private width(): number {
-    return Math.max(240, Math.floor(this.state.width));
+    return this.state.paper ? PAPER : Math.max(240, Math.floor(this.state.width));
   }
 
   /** Describes the picture for a screen reader. */

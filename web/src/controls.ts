@@ -33,6 +33,7 @@ export class Controls {
   constructor(
     private readonly state: State,
     private readonly tooltip: Tooltip,
+    private readonly saveSvg: () => void,
   ) {
     this.commands = this.list();
     this.help = this.dialog();
@@ -65,6 +66,7 @@ export class Controls {
       { keys: ["d"], key: "d", help: "Detrend: take the mean rate away from the time–sequence lane", run: () => this.detrend() },
       { keys: ["c"], key: "c", help: "Colours: tcptrace's or Wireshark's", run: () => this.colours() },
       { keys: ["t"], key: "t", help: "Light or dark", run: () => this.theme() },
+      { keys: ["s"], key: "s", help: "Save the visible lanes as an SVG file", run: () => (this.saveSvg(), this.say("Saved as SVG")) },
       { keys: ["?"], key: "?", help: "This help", run: () => this.help.showModal() },
     ];
   }
@@ -90,6 +92,7 @@ export class Controls {
       group("Losses", button("p", "Previous loss", "‹"), el("span", { class: "label" }, "loss"), button("n", "Next loss", "›")),
       group("Zoom", button("-", "Zoom out", "−"), button("+", "Zoom in", "+"), button("0", "Show everything", "All")),
       group("Look", button("f", "Fit", "Fit"), button("d", "Detrended", "Detrend", true), button("c", "Colours", "tcptrace"), button("t", "Light or dark", "◐")),
+      group("Save", button("s", "Save as SVG", "SVG")),
       group("Help", button("?", "Keys", "?")),
       this.readout,
     );

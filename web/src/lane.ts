@@ -8,6 +8,7 @@ import * as format from "./format";
 import type { Ink, Lane, Series } from "./lanes";
 import { markHue, runHue, tone } from "./palette";
 import type { Run, Table, Unit } from "./payload";
+import type { Pen } from "./pen";
 import type { State } from "./state";
 
 /** An axis never spans less than this, so that noise does not look significant. */
@@ -17,6 +18,8 @@ const LEAST: Partial<Record<Unit, number>> = { bytes: 3000, us: 1000, bps: 100_0
 const LETTERS = 80;
 /** With fewer than this, each mark's ends are drawn, even where they touch. */
 const ENDS = 400;
+/** Each run is drawn wider than those drawn over it, in CSS pixels, so that it shows around them where they cover it. */
+const RIM = 2;
 
 export function columnOf(ink: Ink): string {
   return ink.as === "bars" ? ink.hi : ink.y;
@@ -91,6 +94,12 @@ export class LaneView implements Painter {
     return series.overlaid === "mark" ? markHue(index, theme) : runHue(index, theme);
   }
 
+  /** How much wider than usual a run is drawn, so that those over it do not hide it. */
+  private rim(series: Series, index: number): number {
+    const over = this.holders(series);
+    return series.overlaid === "own" ? 0 : RIM * (over.length - 1 - over.indexOf(index));
+  }
+
   range(): [number, number] {
     const { band, fit } = this.state;
     if (!this.boxes) return this.rangeOf(this.drawn());
@@ -142,26 +151,27 @@ export class LaneView implements Painter {
     return this.lane.detrends ? this.state.slope : 0;
   }
 
-  draw(ctx: CanvasRenderingContext2D, frame: Frame, ratio: number): number {
+  draw(ctx: Pen, frame: Frame, ratio: number): number {
     frame.slope = this.slope();
     let shapes = 0;
     for (const { series, run, index, table } of this.drawn()) {
       ctx.save();
       const colour = this.colour(series, index);
       const { ink } = series;
+      const rim = this.rim(series, index) * ratio;
       if (ink.as === "steps") {
-        shapes += this.drawSteps(ctx, frame, ratio, table, run.end, ink, colour);
+        shapes += this.drawSteps(ctx, frame, ratio, table, run.end, ink, colour, rim);
       } else {
-        shapes += this.drawBars(ctx, frame, ratio, table, ink, colour, series);
+        shapes += this.drawBars(ctx, frame, ratio, table, ink, colour, series, rim);
       }
       ctx.restore();
     }
     return shapes;
   }
 
-  private drawSteps(ctx: CanvasRenderingContext2D, frame: Frame, ratio: number, table: Table, end: number, ink: Ink & { as: "steps" }, colour: string): number {
+  private drawSteps(ctx: Pen, frame: Frame, ratio: number, table: Table, end: number, ink: Ink & { as: "steps" }, colour: string, rim: number): number {
     ctx.strokeStyle = colour;
-    ctx.lineWidth = ink.width * ratio;
+    ctx.lineWidth = ink.width * ratio + rim;
     ctx.lineJoin = "round";
     // All lines of a run share one hue: this one is drawn fainter.
     ctx.globalAlpha = ink.faint && this.state.overlaid ? 0.5 : 1;
@@ -172,7 +182,7 @@ export class LaneView implements Painter {
     return points;
   }
 
-  private drawBars(ctx: CanvasRenderingContext2D, frame: Frame, ratio: number, table: Table, ink: Ink & { as: "bars" | "dots" }, colour: string, series: Series): number {
+  private drawBars(ctx: Pen, frame: Frame, ratio: number, table: Table, ink: Ink & { as: "bars" | "dots" }, colour: string, series: Series, rim: number): number {
     const [from, to] = within(table.t, frame.x0, frame.x1);
     const rows = to - from;
     if (rows === 0) return 0;
@@ -181,7 +191,7 @@ export class LaneView implements Painter {
     const hi = table.columns.get(columnOf(ink))!.values;
     const room = frame.width / rows / ratio;
     const dots = ink.as === "dots";
-    const width = Math.round(Math.min(dots ? 4 : wide ? 3 : 2, Math.max(wide ? 2 : 1, room / 3)) * ratio);
+    const width = Math.round(Math.min(dots ? 4 : wide ? 3 : 2, Math.max(wide ? 2 : 1, room / 3)) * ratio + rim);
     const least = dots ? Math.max(width, Math.round(2 * ratio)) : Math.round((wide ? 4 : 2) * ratio);
     ctx.fillStyle = colour;
     if (series.table === "sacks" && rows > LETTERS) ctx.globalAlpha = this.state.overlaid ? 0.3 : 0.55;
@@ -196,7 +206,7 @@ export class LaneView implements Painter {
   }
 
   /** tcptrace's arrows at both ends of a segment, and the short strokes that bound a SACKed range. */
-  private drawEnds(ctx: CanvasRenderingContext2D, frame: Frame, ratio: number, t: Float64Array, lo: Float64Array, hi: Float64Array, from: number, to: number, ends: "arrows" | "caps"): number {
+  private drawEnds(ctx: Pen, frame: Frame, ratio: number, t: Float64Array, lo: Float64Array, hi: Float64Array, from: number, to: number, ends: "arrows" | "caps"): number {
     const kx = frame.width / (frame.x1 - frame.x0);
     const ky = frame.height / (frame.y1 - frame.y0);
     let shapes = 0;
@@ -221,7 +231,7 @@ export class LaneView implements Painter {
     return shapes;
   }
 
-  private drawLetters(ctx: CanvasRenderingContext2D, frame: Frame, ratio: number, table: Table, glyph: string, hi: Float64Array, from: number, to: number): number {
+  private drawLetters(ctx: Pen, frame: Frame, ratio: number, table: Table, glyph: string, hi: Float64Array, from: number, to: number): number {
     ctx.font = `600 ${11 * ratio}px Inter, ui-sans-serif, system-ui, 'DejaVu Sans', sans-serif`;
     ctx.textAlign = "center";
     ctx.lineJoin = "round";
@@ -277,13 +287,17 @@ export class LaneView implements Painter {
   }
 
   /** The lane's name, and anything unusual about its axis. */
-  private fillTitle() {
+  get name(): string {
     const { band, fit } = this.state;
     const slope = this.slope();
     const parts = [this.lane.title];
     if (slope > 0) parts.push(`less ${format.rate(slope * 8e6, 3)}`);
     if (this.boxes && !band && fit !== "all") parts.push(fit === "sent" ? "segments sent alone" : "acknowledgements alone");
-    const text = parts.join(", ");
+    return parts.join(", ");
+  }
+
+  private fillTitle() {
+    const text = this.name;
     if (this.title.textContent !== text) this.title.textContent = text;
   }
 

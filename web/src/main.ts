@@ -2,6 +2,7 @@
 
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
+import { keep } from "./address";
 import { Controls } from "./controls";
 import { el } from "./dom";
 import { fillCards } from "./header";
@@ -13,6 +14,7 @@ import { LimitsView, RowsView } from "./rows";
 import { State } from "./state";
 import { story } from "./story";
 import { summary } from "./summary";
+import { save, svg } from "./svg";
 
 declare global {
   interface Window {
@@ -27,13 +29,33 @@ function lane(host: HTMLElement, id: string): HTMLElement {
   return section;
 }
 
+/** Light and dark as the system is; paper is light, and drawn before it is printed. */
+function followSystem(state: State) {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", ({ matches }) => {
+    if (!state.paper) state.change(() => (state.theme = matches ? "dark" : "light"));
+  });
+  let theme = state.theme;
+  const print = (paper: boolean) => {
+    if (paper === state.paper) return;
+    if (paper) theme = state.theme;
+    state.paper = paper;
+    state.theme = paper ? "light" : theme;
+    state.drawNow();
+  };
+  matchMedia("print").addEventListener("change", ({ matches }) => print(matches));
+  addEventListener("beforeprint", () => print(true));
+  addEventListener("afterprint", () => print(false));
+}
+
 async function start() {
   const payload = await decode(document.getElementById("longhaul-data")!.textContent ?? "null");
   const state = new State(payload);
+  keep(state);
   document.title = payload.title;
   document.getElementById("title")!.textContent = payload.title;
   document.documentElement.dataset.theme = state.theme;
-  document.getElementById("story")!.textContent = story(payload.runs);
+  const said = story(payload.runs);
+  document.getElementById("story")!.textContent = said;
 
   const cards = document.getElementById("runs")!;
   let theme = "";
@@ -45,7 +67,7 @@ async function start() {
   });
 
   const tooltip = new Tooltip(state);
-  const controls = new Controls(state, tooltip);
+  const controls = new Controls(state, tooltip, () => save(`${payload.title.replaceAll(/[^\p{L}\p{N}.-]+/gu, "-")}.svg`, svg({ lanes, limits, rows }, state, said)));
   document.getElementById("controls")!.append(controls.bar);
   const host = document.getElementById("lanes")!;
   state.onDraw(() => (state.width = host.querySelector(".lane:not(.empty) .plot")?.clientWidth ?? 0));
@@ -58,9 +80,7 @@ async function start() {
   document.getElementById("table")!.append(summary(state));
 
   new ResizeObserver(() => state.redraw()).observe(host);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", ({ matches }) => {
-    state.change(() => (state.theme = matches ? "dark" : "light"));
-  });
+  followSystem(state);
   state.drawNow();
   performance.mark("longhaul-drawn");
   // The summary has to read every value, and can wait until the picture is visible.

@@ -6,6 +6,7 @@ import { el, swatch } from "./dom";
 import * as format from "./format";
 import { LIMITS, nameIn, ROW_HEIGHT, ROWS, type Row } from "./lanes";
 import { limitHue, runHue, tone } from "./palette";
+import type { Pen } from "./pen";
 import type { State } from "./state";
 
 const TOP = 8;
@@ -42,7 +43,7 @@ export class RowsView implements Painter {
     return names.size === 1 ? [...names][0] : null;
   }
 
-  draw(ctx: CanvasRenderingContext2D, frame: Frame, ratio: number): number {
+  draw(ctx: Pen, frame: Frame, ratio: number): number {
     const { state } = this;
     const pitch = frame.height / ROWS.length;
     const tracks = state.visible.length;
@@ -147,7 +148,7 @@ export class LimitsView implements Painter {
     return overlaid ? visible.map((index, track) => ({ at: 1 - (track + 0.5) / visible.length, name: runs[index].letter })) : [];
   }
 
-  draw(ctx: CanvasRenderingContext2D, frame: Frame): number {
+  draw(ctx: Pen, frame: Frame): number {
     const { state } = this;
     const tracks = Math.max(1, state.visible.length);
     const pitch = frame.height / tracks;

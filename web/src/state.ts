@@ -39,6 +39,8 @@ export class State {
   band: [low: number, high: number] | null = null;
   /** Width of a lane's picture in CSS pixels, axis included; measured once a frame, because each query forces a layout. */
   width = 0;
+  /** On paper: always light, and as wide as any usual size has room for. */
+  paper = false;
   readonly stats: FrameStats = { ms: 0, shapes: 0, columns: 0, frames: 0 };
   /** Whether a frame is being drawn right now. */
   drawing = false;

@@ -11,15 +11,15 @@ export const launch = () =>
   chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
 
 /** Opens a file; `noise` collects requests beyond it, errors and warnings, which no test allows. */
-export async function open(browser, path, options = {}) {
+export async function open(browser, path, options = {}, hash = "") {
   const context = await browser.newContext({ viewport: { width: 1440, height: 1000 }, ...options });
   const page = await context.newPage();
   const noise = [];
   const url = `file://${path}`;
-  page.on("request", (request) => request.url() !== url && noise.push(`request: ${request.url()}`));
+  page.on("request", (request) => request.url().split("#")[0] !== url && !request.url().startsWith("blob:") && noise.push(`request: ${request.url()}`));
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && noise.push(`console: ${message.text()}`));
   page.on("pageerror", (error) => noise.push(`error: ${error.message}`));
-  await page.goto(url);
+  await page.goto(url + hash);
   await page.waitForFunction(() => window.longhaul || window.report || document.querySelector(".failed"));
   return { page, noise, close: () => context.close() };
 }

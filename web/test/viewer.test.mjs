@@ -1,7 +1,7 @@
 // The viewer in a real browser, on made-up traces. No test waits for the clock or measures it; `bench.mjs` does.
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { ARTIFACTS, launch, open } from "./browser.mjs";
 import { madeUpRun, page as build, rowsOf } from "./payload.mjs";
@@ -240,6 +240,88 @@ describe("the viewer", () => {
     await page.getByRole("button", { name: "A wise" }).click();
     assert.deepEqual(await page.evaluate(() => window.longhaul.visible), [0], "one trace always stays");
   });
+
+  test("a trace shows around the one that covers it", async () => {
+    const same = [0, 1].map((at) => madeUpRun({ name: `same ${at}`, segments: 3_000, seed: 5 }));
+    const { page, noise, close } = await open(browser, file("covered", same));
+    const shares = await page.locator('[data-lane="window"] canvas').evaluate((canvas) => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      const of = ([red, green, blue]) => {
+        let count = 0;
+        for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 200 && Math.abs(data[i] - red) + Math.abs(data[i + 1] - green) + Math.abs(data[i + 2] - blue) < 24) count += 1;
+        return count;
+      };
+      return [of([0x25, 0x63, 0xeb]), of([0xc2, 0x41, 0x0c])];
+    });
+    assert.ok(Math.min(...shares) > 300, `pixels of A and B: ${shares}`);
+    assert.deepEqual(noise, []);
+    await close();
+  });
+
+  visit("the address says what is shown, and opens the same view", () => two, async (page) => {
+    const address = () => page.evaluate(() => location.hash);
+    assert.equal(await address(), "");
+    await page.evaluate(() => window.longhaul.show(1_250_000, 2_500_000, [1_000_000, 4_000_000]));
+    await page.keyboard.press("c");
+    await page.locator('[data-lane="window"] [data-series="pipe"]').click();
+    await page.getByRole("button", { name: "B unwise" }).click();
+    await page.waitForFunction(() => location.hash.includes("traces="));
+    const link = await address();
+    assert.equal(link, "#t=1.25-2.5&y=1000000-4000000&colours=wireshark&traces=A&hide=pipe");
+    const again = await open(browser, two, {}, link);
+    const view = (of) => of.evaluate(() => {
+      const { x0, x1, band, scheme, shown, hidden } = window.longhaul;
+      return { x0, x1, band, scheme, shown, hidden: [...hidden] };
+    });
+    assert.deepEqual(await view(again.page), await view(page));
+    await again.page.evaluate(() => (location.hash = "#t=1-x&fit=none&traces=Z"));
+    await again.page.waitForFunction(() => window.longhaul.x0 === 0 && window.longhaul.visible.length === 2);
+    assert.deepEqual(again.noise, [], "nonsense shows everything");
+    await again.close();
+    await page.keyboard.press("0");
+    await page.waitForFunction(() => !location.hash.includes("t="));
+  });
+
+  visit("the lanes that are visible become one SVG file that needs nothing else", () => two, async (page) => {
+    await page.locator('[data-lane="window"] [data-series="pipe"]').click();
+    await settled(page);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save as SVG" }).click()]);
+    assert.equal(download.suggestedFilename(), "two.svg");
+    const path = `${ARTIFACTS}two.svg`;
+    await download.saveAs(path);
+    const text = readFileSync(path, "utf8");
+    const found = await page.evaluate((svg) => {
+      const parsed = new DOMParser().parseFromString(svg, "image/svg+xml");
+      const texts = [...parsed.querySelectorAll("text")].map((node) => node.textContent);
+      const numbers = [...parsed.querySelectorAll("path")].map((node) => node.getAttribute("d"));
+      return { root: parsed.documentElement.nodeName, errors: parsed.querySelectorAll("parsererror").length, texts, paths: numbers.length, bad: numbers.filter((d) => /NaN|Infinity|undefined/.test(d)).length, clips: parsed.querySelectorAll("clipPath").length };
+    }, text);
+    assert.deepEqual([found.root, found.errors, found.bad, found.clips], ["svg", 0, 0, 7]);
+    assert.ok(found.paths > 20, `${found.paths} paths`);
+    for (const title of ["Time–sequence", "Congestion window", "Round-trip time", "Throughput", "Bottleneck queue", "Limited by", "Events", "cwnd", "RTO rtx"]) assert.ok(found.texts.includes(title), title);
+    assert.ok(!found.texts.includes("pipe"), "what is hidden is left out");
+    assert.ok(found.texts.some((each) => / × as fast as /.test(each)), "the sentence is on it");
+    const beyond = [...text.matchAll(/(?:href|src|url\()[^>\s]*/g)].map(([each]) => each).filter((each) => !each.startsWith("url(#plot-"));
+    assert.deepEqual(beyond, [], "references beyond the file");
+    const drawn = await browser.newPage({ viewport: { width: 1100, height: 1400 } });
+    await drawn.setContent(text.slice(text.indexOf("<svg")));
+    await picture(drawn, "svg");
+    await drawn.close();
+  });
+
+  visit("paper is light, in colour, and as wide as paper", () => two, async (page) => {
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+    await page.setViewportSize({ width: 700, height: 990 });
+    await page.emulateMedia({ media: "print" });
+    await page.waitForFunction(() => document.documentElement.dataset.theme === "light" && window.longhaul.paper);
+    const widths = await page.locator("canvas").evaluateAll((all) => all.map((canvas) => canvas.getBoundingClientRect().width));
+    assert.ok(widths.every((width) => width > 600 && width <= 700), `${widths}`);
+    assert.equal(await page.evaluate(() => getComputedStyle(document.querySelector(".shares span")).printColorAdjust), "exact");
+    await picture(page, "paper");
+    writeFileSync(`${ARTIFACTS}viewer.pdf`, await page.pdf({ format: "A4", printBackground: false }));
+    await page.emulateMedia({ media: "screen" });
+    await page.waitForFunction(() => document.documentElement.dataset.theme === "dark" && !window.longhaul.paper);
+  }, { colorScheme: "dark" });
 
   visit("in the dark as well", () => two, async (page) => {
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
