@@ -1,7 +1,7 @@
 // The report in a real browser, with results of the program itself.
 
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { ARTIFACTS, launch, open } from "./browser.mjs";
 import { longhaul } from "./program.mjs";
@@ -119,6 +119,53 @@ describe("the report", () => {
     longhaul(...words, "--trace", trace);
     const { run } = JSON.parse(readFileSync(`${trace}/summary.json`, "utf8"));
     assert.equal(run.seed, row.median_run.seed);
+  });
+
+  describe("with pages of its runs", () => {
+    const kept = `${ARTIFACTS}kept`;
+    const file = `${ARTIFACTS}linked.html`;
+    const open_ = async (body) => {
+      const { page, noise, close } = await open(browser, file);
+      try {
+        await body(page);
+        assert.deepEqual(noise, [], "requests, errors or warnings");
+      } finally {
+        await close();
+      }
+    };
+    const pages = () => grid.rows.map((_, at) => `linked-runs/${Math.floor(at / 3) + 1}-${(at % 3) + 1}.html`);
+    before(() => {
+      rmSync(kept, { recursive: true, force: true });
+      longhaul(...GRID, "--format", "jsonl", "--out", kept);
+      longhaul("report", kept, "--traces", "--out", file);
+    });
+
+    test("every row links to the page of its run, and so does a tile of the map", () =>
+      open_(async (page) => {
+        const links = await page.locator("#cells tbody a").evaluateAll((all) => all.map((a) => a.getAttribute("href")));
+        assert.deepEqual(links, pages());
+        assert.ok(links.every((link) => existsSync(`${ARTIFACTS}${link}`)));
+        const tile = page.locator("#heat g[aria-label=cell] rect").first();
+        await tile.scrollIntoViewIfNeeded();
+        const { x, y, width, height } = await tile.boundingBox();
+        await page.mouse.move(x + width / 2, y + height / 2);
+        await page.mouse.click(x + width / 2 + 1, y + height / 2);
+        assert.ok(pages().includes(await page.locator("dialog .opens a").getAttribute("href")));
+        await page.screenshot({ path: `${ARTIFACTS}report-dialog.png` });
+      }));
+
+    test("the page has the reference's run and the row's own, with the goodput of its seed", async () => {
+      const [row] = grid.rows.slice(-1);
+      const { page, noise, close } = await open(browser, `${ARTIFACTS}${pages().at(-1)}`);
+      const runs = await page.evaluate(() => window.longhaul.runs.map(({ name, about }) => [name, about]));
+      assert.deepEqual(runs.map(([name]) => name), ["server-2016", "longhaul"]);
+      assert.ok(runs.every(([, about]) => about.endsWith(`iteration ${row.median_run.iteration}`)), `${runs}`);
+      assert.match(await page.textContent("#story"), /^(A|B) is \d|^A and B are equally fast/);
+      const mbps = await page.evaluate(() => window.longhaul.runs[1].numbers.goodput_bps / 1e6);
+      assert.ok(Math.abs(mbps / row.goodput_mbps.median - 1) < 0.01, `${mbps} and ${row.goodput_mbps.median}`);
+      assert.deepEqual(noise, []);
+      await close();
+    });
   });
 
   visit("flows beside others have delays with ellipses, shares by company, and shares over time", () => company, async (page, rows) => {

@@ -1,4 +1,6 @@
-//! `longhaul report`: kept results as one self-contained HTML file.
+//! `longhaul report`: kept results as one self-contained HTML file, with pages of runs beside it on request.
+
+mod runs;
 
 use crate::ab::args::AbArgs;
 use crate::ab::{self, again};
@@ -19,6 +21,10 @@ pub struct ReportArgs {
     /// The file to write, `-` for stdout; otherwise `report.html` in the directory.
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Make the median run of each row again, and write it as a page of the viewer into a folder beside the report, which links to it: beside
+    /// the reference's run of the same seed, or with the other flows.
+    #[arg(long)]
+    traces: bool,
 }
 
 /// An earlier command line.
@@ -41,6 +47,11 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     let path = args.out.clone().unwrap_or_else(|| args.kept.join("report.html"));
     let words = last_comparison(&args.kept)?;
     page::can_be_written("--out", &path)?;
+    if args.traces && path.as_os_str() == "-" {
+        return Err(Failure::usage(
+            "--traces: pages of runs stand in a folder beside the report; name a file with --out",
+        ));
+    }
     let made = asked_by(&words)?;
     let mut plan = ab::plan(&made)?;
     let mut store =
@@ -57,8 +68,13 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     if found < all {
         anstream::eprintln!("note: {} of {all} runs are missing; `{line}` makes them", all - found);
     }
-    let commands = again::commands(&made, &plan, &words[1..]);
-    page::write("--out", &path, &commands, ab::threads(None), (&plan, &finished, &results::rows(&plan, &finished)))
+    let mut commands = again::commands(&made, &plan, &words[1..]);
+    let rows = results::rows(&plan, &finished);
+    if args.traces {
+        plan.can_be_simulated().map_err(|error| Failure::usage(format!("--traces: {error}")))?;
+        commands.pages = runs::write(&plan, &rows, &path)?;
+    }
+    page::write("--out", &path, &commands, ab::threads(None), (&plan, &finished, &rows))
 }
 
 /// Returns the words of the last comparison whose runs a directory keeps.

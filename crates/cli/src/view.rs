@@ -70,13 +70,21 @@ pub fn write(title: &str, runs: &[Run], output: &Path) -> Result<(), Failure> {
             _ => Failure::Failed(format!("cannot write to stdout: {error}")),
         });
     }
+    write_quietly(title, runs, output)?;
+    anstream::eprintln!("{}: open it in a browser; it needs nothing else", output.display());
+    Ok(())
+}
+
+/// Writes the page to a file.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_quietly(title: &str, runs: &[Run], output: &Path) -> Result<(), Failure> {
     let written = WholeFile::create(output).and_then(|mut out| {
         report::view(title, runs, &mut out)?;
         out.finish()
     });
-    written.map_err(|error| Failure::Usage(format!("cannot write `{}`: {error}", output.display())))?;
-    anstream::eprintln!("{}: open it in a browser; it needs nothing else", output.display());
-    Ok(())
+    written.map_err(|error| Failure::Usage(format!("cannot write `{}`: {error}", output.display())))
 }
 
 /// Distinguishes arms of one name by their files.

@@ -91,6 +91,8 @@ export interface Data {
   version: string;
   command: string;
   again: string[];
+  /** By row, the page of its median run, beside this one; empty if none were written. */
+  pages: (string | null)[];
   primary: { name: string; less_is_better: boolean };
   margin: number;
   verdict: string;
@@ -148,6 +150,12 @@ export const besides = (data: Data, cell: Cell, shown: (string | null)[]): strin
 
 /** `path.rtt` as `rtt`; leaves of arms keep their arm. */
 export const short = (key: string): string => key.replace(/^(path|flow)\./, "");
+
+/** The page of the median run of a row, if there is one. */
+export function pageOf(data: Data, cell: number, arm: number, iteration?: number): string | null {
+  const median = rowOf(data, cell, arm).median_run?.iteration;
+  return iteration === undefined || iteration === median ? (data.pages[cell * data.arms.length + arm] ?? null) : null;
+}
 
 /** The command that makes a run again: the median one of a row, or another iteration. */
 export function again(data: Data, cell: number, arm: number, iteration?: number): string | null {

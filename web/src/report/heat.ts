@@ -1,32 +1,13 @@
 // Ratios over two axes of the sweep, a map for each arm and each combination of the others. Blank where the interval holds 1.
 
-import { axisX, axisY, cell as tile, pointer, text, tip, type PlotOptions } from "@observablehq/plot";
 import { el } from "../dom";
-import { chart, fit, panels, room, section } from "./chart";
+import { chart, fit, panels, section } from "./chart";
 import { axesOf, besides, brief, rowOf, short, valueOf, valuesOf, type Data } from "./data";
+import { BLANK, shade, tiles, type Tile } from "./tile";
 import { about, compared, isOpen, ratio } from "./words";
-
-interface Tile {
-  cell: number;
-  arm: number;
-  x: string;
-  y: string;
-  shown: string;
-  colour: string;
-  ink: string;
-  text: string;
-}
 
 /** How strong a colour is at most: a factor of two, or all that occurs if that is less. */
 const FULL = Math.log(2);
-
-/** Blue is better, orange is worse, and the more, the stronger. */
-function shade(value: number, most: number, lessIsBetter: boolean): { colour: string; ink: string } {
-  const step = Math.log(value) * (lessIsBetter ? -1 : 1);
-  const strength = Math.round(Math.min(1, Math.abs(step) / most) * 85 + 12);
-  const hue = step > 0 ? "var(--better)" : "var(--worse)";
-  return { colour: `color-mix(in srgb, ${hue} ${strength}%, var(--card))`, ink: strength > 66 ? "var(--card)" : "var(--ink)" };
-}
 
 export function heat(data: Data): HTMLElement | null {
   const axes = axesOf(data);
@@ -74,7 +55,8 @@ function maps(data: Data, across: string, down: string | null, most: number): HT
       if (!found) return;
       const title = [down ? label : null, rest || null].filter(Boolean).join(", ");
       const open = isOpen(found);
-      const paint = open ? { colour: "var(--card)", ink: "var(--quiet)" } : shade(found.median_ratio, most, data.primary.less_is_better);
+      const gain = Math.log(found.median_ratio) * (data.primary.less_is_better ? -1 : 1);
+      const paint = open ? BLANK : shade(Math.abs(gain) / most, gain > 0);
       const place = { x: of(across), y: down ? of(down) : label };
       groups.set(title, [...(groups.get(title) ?? []), { cell: index, arm, ...place, shown: open ? "" : ratio(found.median_ratio), ...paint, text: `${data.cells[index].title}\n${about(data, row)}` }]);
     });
@@ -82,36 +64,12 @@ function maps(data: Data, across: string, down: string | null, most: number): HT
   const briefs = (key: string) => valuesOf(data, key).map((value) => brief(data, key, value));
   const xs = briefs(across);
   const ys = down ? briefs(down) : data.arms.slice(1).map(({ label }) => label);
-  const names = { x: short(across), y: down ? short(down) : null };
+  const [columns, rows] = [{ values: xs, label: short(across) }, { values: ys, label: down ? short(down) : null }];
   return panels(
-    [...groups].map(([title, tiles]) => ({
+    [...groups].map(([title, own]) => ({
       title,
-      chart: () => chart(`${title}: ${tiles.map(({ x, y, shown }) => `${y}, ${x}: ${shown || "open"}`).join("; ")}`, (width) => options(tiles, xs, ys, names, width)),
+      chart: () => chart(`${title}: ${own.map(({ x, y, shown }) => `${y}, ${x}: ${shown || "open"}`).join("; ")}`, (width) => tiles(own, columns, rows, width)),
     })),
     xs.length > 6 || Math.max(...xs.map((value) => value.length)) > 14,
   );
-}
-
-function options(tiles: Tile[], xs: string[], ys: string[], names: { x: string; y: string | null }, width: number): PlotOptions {
-  const { marginLeft, lineWidth } = room(ys, width);
-  const column = (width - marginLeft - 12) / xs.length;
-  const longest = Math.max(...xs.map((value) => value.length));
-  const lines = Math.min(6, Math.ceil((longest * 7) / Math.max(column - 6, 20)));
-  const high = Math.max(30, Math.max(...ys.map((value) => Math.ceil((value.length * 7) / (marginLeft - 12)))) * 15 + 4);
-  return {
-    height: ys.length * high + 42 + lines * 14,
-    marginLeft,
-    marginRight: 12,
-    marginTop: 20,
-    marginBottom: 26 + lines * 14,
-    x: { domain: xs, padding: 0.04, label: names.x },
-    y: { domain: ys, padding: 0.08, label: names.y },
-    marks: [
-      tile(tiles, { x: "x", y: "y", fill: "colour", stroke: "var(--rule)" }),
-      text(tiles, { x: "x", y: "y", text: "shown", fill: "ink", fontWeight: 600, fontSize: column < 46 ? 10 : 12 }),
-      axisX({ lineWidth: Math.max(2, (column - 4) / 12), tickSize: 0, labelAnchor: "center", labelArrow: "none", color: "var(--quiet)" }),
-      axisY({ lineWidth, tickSize: 0, labelAnchor: "top", labelArrow: "none", color: "var(--quiet)" }),
-      tip(tiles, pointer({ x: "x", y: "y", title: "text", fill: "var(--card)", stroke: "var(--rule)" })),
-    ],
-  };
 }

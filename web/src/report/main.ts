@@ -4,7 +4,7 @@ import "../style.css";
 import "./report.css";
 import { el } from "../dom";
 import { fit, hue, onChoice, section } from "./chart";
-import { again, read, type Data } from "./data";
+import { again, pageOf, read, type Data } from "./data";
 import { forest } from "./forest";
 import { heat } from "./heat";
 import { expectations, how, leaves } from "./how";
@@ -36,9 +36,11 @@ function verdict(data: Data): HTMLElement {
 function dialog(data: Data): (found: { cell: number; arm: number; iteration?: number }) => void {
   const line = el("code", {});
   const title = el("h2", {});
+  const link = el("a", {}, "Open it in the viewer");
+  const opens = el("p", { class: "opens" }, link);
   const copy = el("button", { type: "button" }, "Copy");
   copy.addEventListener("click", () => void navigator.clipboard.writeText(line.textContent ?? "").then(() => (copy.textContent = "Copied"), () => getSelection()?.selectAllChildren(line)));
-  const box = el("dialog", { class: "help" }, title, el("p", {}, "Makes this run again, and shows it:"), el("p", { class: "command" }, line), el("form", { method: "dialog" }, copy, " ", el("button", {}, "Close")));
+  const box = el("dialog", { class: "help" }, title, opens, el("p", {}, "Makes this run again, and shows it:"), el("p", { class: "command" }, line), el("form", { method: "dialog" }, copy, " ", el("button", {}, "Close")));
   document.body.append(box);
   return ({ cell, arm, iteration }) => {
     const command = again(data, cell, arm, iteration);
@@ -47,6 +49,9 @@ function dialog(data: Data): (found: { cell: number; arm: number; iteration?: nu
     title.textContent = `${data.arms[arm].label}, ${data.cells[cell].title}: ${run}`;
     line.textContent = command;
     copy.textContent = "Copy";
+    const page = pageOf(data, cell, arm, iteration);
+    opens.hidden = page === null;
+    if (page) link.setAttribute("href", page);
     box.showModal();
   };
 }

@@ -1,76 +1,48 @@
 // What the arm's flows get beside others: a matrix of shares by company, and shares second by second.
 
-import { axisX, axisY, cell as tile, gridX, gridY, line, pointer, ruleY, text, tip, type PlotOptions } from "@observablehq/plot";
-import { GRID, chart, dash, hue, legend, panels, room, section } from "./chart";
-import { axesOf, besides, brief, names, rowOf, valueOf, valuesOf, type Data } from "./data";
-import { number, share } from "./words";
+import { axisX, axisY, gridX, gridY, line, pointer, ruleY, tip, type PlotOptions } from "@observablehq/plot";
+import { GRID, chart, dash, hue, legend, panels, section } from "./chart";
+import { axesOf, besides, brief, names, rowOf, valueOf, valuesOf, type Cell, type Data } from "./data";
+import { BLANK, shade, tiles, type Tile } from "./tile";
+import { share } from "./words";
 
-const KEY = "flow.company";
+/** What flows of an arm are beside, where a sweep changes it. */
+const KEYS = ["flow.company", "flow.mix"];
+/** The only column, where none is swept. */
+const OTHERS = "the others";
 
-interface Square {
-  cell: number;
-  arm: number;
-  x: string;
-  y: string;
-  shown: string;
-  colour: string;
-  ink: string;
-  text: string;
-}
+/** How far a share is from the fair one: none of all and all of it are farthest. */
+const unfair = (pct: number, fair: number): number => (pct >= fair ? (pct - fair) / (100 - fair) : (fair - pct) / fair);
 
-/** Blue above the fair share, orange below, full at none and at all. */
-function shade(pct: number, fair: number): { colour: string; ink: string } {
-  const far = pct >= fair ? (pct - fair) / (100 - fair) : (fair - pct) / fair;
-  const strength = Math.round(Math.min(1, far) * 92 + 4);
-  return { colour: `color-mix(in srgb, ${pct >= fair ? "var(--better)" : "var(--worse)"} ${strength}%, var(--card))`, ink: strength > 66 ? "var(--card)" : "var(--ink)" };
-}
-
-/** Shares of the arm's flows: a row for each arm, a column for each company. */
+/** Shares of the arm's flows: a row for each arm, a column for each company or mix; without a colour where the interval holds a fair share. */
 export function fairness(data: Data): HTMLElement | null {
-  if (!axesOf(data).includes(KEY) || data.cells.some(({ fair_pct }) => fair_pct === null)) return null;
-  const groups = new Map<string, Square[]>();
+  const key = KEYS.find((key) => axesOf(data).includes(key)) ?? null;
+  const beside = (cell: Cell) => (key ? brief(data, key, valueOf(cell, key)) : OTHERS);
+  const groups = new Map<string, Tile[]>();
   data.cells.forEach((cell, index) => {
-    const rest = besides(data, cell, [KEY]);
+    const { fair_pct: fair } = cell;
+    const rest = besides(data, cell, [key]);
     data.arms.forEach(({ label }, arm) => {
-      const row = rowOf(data, index, arm);
-      const [pct, lo, hi] = [row.share_pct, row.share_lo_pct, row.share_hi_pct];
-      if (typeof pct !== "number") return;
-      const interval = typeof lo === "number" ? ` [${number(lo, 1)}, ${number(hi, 1)}]` : "";
-      const said = `${label}, ${cell.title}\n${number(pct, 1)} %${interval} of all bytes; fair are ${number(cell.fair_pct, 1)} %`;
-      const found = { cell: index, arm, x: brief(data, KEY, valueOf(cell, KEY)), y: label, shown: number(pct, 1), ...shade(pct, cell.fair_pct!), text: said };
-      groups.set(rest, [...(groups.get(rest) ?? []), found]);
+      const { share_pct: pct, share_lo_pct: lo, share_hi_pct: hi } = rowOf(data, index, arm);
+      if (typeof pct !== "number" || fair === null) return;
+      const bounds = typeof lo === "number" && typeof hi === "number" ? ([lo, hi] as const) : null;
+      const interval = bounds ? ` [${bounds.map((bound) => share(bound)).join(", ")}]` : "";
+      const said = `${label}, ${cell.title}\n${share(pct)} %${interval} of all bytes; fair are ${share(fair)} %`;
+      const paint = bounds && bounds[0] <= fair && fair <= bounds[1] ? { ...BLANK, ink: "var(--ink)" } : shade(unfair(pct, fair), pct >= fair);
+      groups.set(rest, [...(groups.get(rest) ?? []), { cell: index, arm, x: beside(cell), y: label, shown: share(pct), ...paint, text: said }]);
     });
   });
   if (!groups.size) return null;
-  const xs = valuesOf(data, KEY).map((value) => brief(data, KEY, value));
-  const ys = data.arms.map(({ label }) => label);
-  const drawn = [...groups].map(([title, squares]) => ({
+  const across = { values: key ? valuesOf(data, key).map((value) => brief(data, key, value)) : [OTHERS], label: key === "flow.mix" ? "part of the flows that are the arm's" : "beside" };
+  const down = { values: data.arms.map(({ label }) => label), label: "arm" };
+  const drawn = [...groups].map(([title, own]) => ({
     title,
-    chart: () => chart(`Shares in per cent, ${title}: ${squares.map(({ x, y, shown }) => `${y} beside ${x}: ${shown}`).join("; ")}`, (width) => matrix(squares, xs, ys, width)),
+    chart: () => chart(`Shares in per cent, ${title}: ${own.map(({ x, y, shown }) => `${y} beside ${x}: ${shown}`).join("; ")}`, (width) => tiles(own, across, down, width)),
   }));
-  return section("fairness", "Shares by company", "What the flows of each arm, a row, get beside others, a column: per cent of all bytes read in the window, median of runs. Blue is more than a fair share, orange less.", panels(drawn, xs.length > 4));
-}
-
-function matrix(squares: Square[], xs: string[], ys: string[], width: number): PlotOptions {
-  const { marginLeft, lineWidth } = room(ys, width);
-  const column = (width - marginLeft - 12) / xs.length;
-  const lines = Math.min(5, Math.ceil((Math.max(...xs.map(({ length }) => length)) * 8) / Math.max(column - 4, 20)));
-  return {
-    height: ys.length * 34 + 42 + lines * 14,
-    marginLeft,
-    marginRight: 12,
-    marginTop: 20,
-    marginBottom: 26 + lines * 14,
-    x: { domain: xs, padding: 0.04 },
-    y: { domain: ys, padding: 0.08 },
-    marks: [
-      tile(squares, { x: "x", y: "y", fill: "colour", stroke: "var(--rule)" }),
-      text(squares, { x: "x", y: "y", text: "shown", fill: "ink", fontWeight: 600, fontSize: column < 46 ? 10 : 12 }),
-      axisX({ label: "beside", lineWidth: Math.max(3, (column - 2) / 12), tickSize: 0, labelAnchor: "center", labelArrow: "none", color: "var(--quiet)" }),
-      axisY({ label: "arm", lineWidth, tickSize: 0, labelAnchor: "top", labelArrow: "none", color: "var(--quiet)" }),
-      tip(squares, pointer({ x: "x", y: "y", title: "text", fill: "var(--card)", stroke: "var(--rule)" })),
-    ],
-  };
+  const explained =
+    `What the flows of each arm, a row, get beside others, a column: per cent of all bytes read in the window, median of runs. Blue is more than a fair share, orange less; ` +
+    `without a colour where the 95 % interval holds the fair share. Point at a share for its interval.`;
+  return section("fairness", key === "flow.mix" ? "Shares by mix" : "Shares by company", explained, panels(drawn, across.values.length > 4));
 }
 
 /** Shares second by second, of the run with the median goodput of each arm. */

@@ -2,7 +2,7 @@
 
 import { el } from "../dom";
 import { hue, section } from "./chart";
-import { brief, short, type Data, type Row } from "./data";
+import { brief, pageOf, short, type Data, type Row } from "./data";
 import { compared, number, signs, versus } from "./words";
 
 /** A number, with all its digits for those who point at it. */
@@ -40,6 +40,7 @@ function line(data: Data, row: Row, cell: number, arm: number, show: (cell: numb
   const { swept } = data.cells[cell];
   const again = el("button", { type: "button", title: "how to make a run of this row again", "aria-label": `${row.arm}, ${data.cells[cell].title}: make a run again` }, "↻");
   again.addEventListener("click", () => show(cell, arm));
+  const page = pageOf(data, cell, arm);
   const name = el("th", { scope: "row" }, row.arm);
   name.style.setProperty("--own", hue(arm));
   return el(
@@ -51,6 +52,6 @@ function line(data: Data, row: Row, cell: number, arm: number, show: (cell: numb
     numeric("goodput_mbps", row.goodput_mbps.median, 2),
     el("td", { class: `versus ${row.vs_reference?.verdict ?? ""}`, title: row.vs_reference?.verdict ?? "" }, versus(row.vs_reference)),
     ...data.columns.map(({ name, decimals }) => numeric(name, row[name], decimals)),
-    el("td", { class: "no-print" }, row.median_run ? again : null),
+    el("td", { class: "no-print" }, row.median_run ? again : null, page ? el("a", { href: page, title: "the median run in the viewer" }, "view") : null),
   );
 }

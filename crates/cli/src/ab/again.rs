@@ -57,6 +57,7 @@ pub fn commands(args: &AbArgs, plan: &Plan, words: &[String]) -> Commands {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         comparison: command_line(words),
         run: of_runs(args, plan),
+        pages: Vec::new(),
     }
 }
 

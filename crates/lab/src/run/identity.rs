@@ -26,6 +26,11 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// Which of the runs of its arm in its cell, from one.
+    pub const fn iteration(&self) -> u32 {
+        self.iteration
+    }
+
     pub(crate) fn new(plan: &Plan, run: &RunSpec) -> Self {
         Self::with(plan, run, stamp::version_of(run), None)
     }

@@ -28,6 +28,7 @@ fn about(comparison: &Comparison<'_>) -> Value {
         "version": commands.version,
         "command": commands.comparison,
         "again": commands.run,
+        "pages": commands.pages,
         "primary": { "name": plan.primary.name, "less_is_better": plan.primary.less_is_better },
         "margin": MARGIN,
         "verdict": verdict::of_all(comparison),

@@ -29,4 +29,6 @@ pub struct Commands {
     pub comparison: String,
     /// What makes one run again and shows it; `{cell}`, `{arm}` and `{iteration}` stand for its name. One for each arm.
     pub run: Vec<String>,
+    /// Page of the median run of each row, relative to this one; `None` where there is none, empty without pages.
+    pub pages: Vec<Option<String>>,
 }

@@ -27,7 +27,7 @@ fn made(set: &[&str], arms: &[&str], then: impl Fn(&Comparison<'_>)) {
     let rows = rows(&plan, &finished);
     let conditions = conditions(&plan, &rows);
     let (version, comparison) = ("1.2.3".to_owned(), "longhaul ab reorder --set '<b>'".to_owned());
-    let commands = Commands { version, comparison, run: vec!["again".to_owned(); arms.len()] };
+    let commands = Commands { version, comparison, run: vec!["again".to_owned(); arms.len()], pages: Vec::new() };
     let course = Course { cell: 0, arm: 1, iteration: 3, share_pct: vec![Some(50.0), None] };
     then(&Comparison {
         plan: &plan,
