@@ -10,6 +10,7 @@ const load = async (name) => {
 };
 const { axis, times } = await load("format");
 const { burstsOf } = await load("losses");
+const { ticks } = await load("report/ticks");
 const plain = (labels) => labels.map((label) => label.replaceAll("\u00a0", " "));
 
 test("labels are neither rounded nor in different units", () => {
@@ -33,4 +34,16 @@ test("without the sender's word on losses its repairs count, without those what 
   assert.deepEqual(bursts({ drops: table(5), "sent/probe": table(100_000) }), [[100_000, 1, "tail loss probe"]]);
   assert.deepEqual(bursts({ drops: table(5, 10) }), [[5, 2, "the network"]]);
   assert.deepEqual(bursts({ drops: table(5), "row/lost": table(9) }), [[9, 1]]);
+});
+
+test("a scale of factors has three labels at least, however little it spans, and eight at most", () => {
+  assert.deepEqual(ticks([200e3, 2e6, 20e6]), [200e3, 500e3, 1e6, 2e6, 5e6, 10e6, 20e6]);
+  assert.deepEqual(ticks([1e3, 1e9]), [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]);
+  assert.deepEqual(ticks([150, 260]), [150, 170, 190, 210, 230, 250, 270]);
+  for (const values of [[1000, 1050], [7.7, 8.1], [320, 480], [99, 101], [0.02, 0.03], [5, 5]]) {
+    const found = ticks(values);
+    assert.ok(found.length >= 3 && found.length <= 8, `${values}: ${found}`);
+    assert.ok(found.every((tick) => tick >= values[0] / 1.05 && tick <= values[1] * 1.05), `${values}: ${found}`);
+    assert.equal(new Set(found).size, found.length);
+  }
 });

@@ -209,14 +209,22 @@ describe("the report", () => {
         const wide = [...document.querySelectorAll(".chart svg")].filter((svg) => svg.getBoundingClientRect().right > document.documentElement.clientWidth + 1);
         return [wide.length, document.documentElement.scrollWidth - document.documentElement.clientWidth];
       });
+    const dots = await page.locator("#sizes .chart").evaluateAll((all) => all.map((chart) => chart.querySelectorAll('g[aria-label="y-axis tick label"] text').length));
+    assert.ok(dots.every((labels) => labels >= 3), `labels of times: ${dots}`);
     for (const width of [360, 700]) {
       await page.setViewportSize({ width, height: 800 });
       await page.evaluate(() => new Promise((done) => setTimeout(done, 100)));
       assert.deepEqual(await tooWide(), [0, 0], `${width} pixels`);
       if (width === 360) await page.screenshot({ path: `${ARTIFACTS}report-phone.png`, fullPage: true });
     }
+    assert.equal(await page.locator("#leaves details[open]").count(), 0, "more leaves than are shown at once");
     await page.emulateMedia({ media: "print" });
+    await page.waitForFunction(() => document.querySelectorAll("#leaves details:not([open])").length === 0);
+    await page.setViewportSize({ width: 700, height: 990 });
+    await page.screenshot({ path: `${ARTIFACTS}report-paper.png`, fullPage: true });
     writeFileSync(`${ARTIFACTS}report.pdf`, await page.pdf({ format: "A4", printBackground: true }));
+    await page.emulateMedia({ media: "screen" });
+    await page.waitForFunction(() => document.querySelectorAll("#leaves details[open]").length === 0);
   });
 
   visit("who cannot see the charts hears what they show", () => grid, async (page) => {

@@ -11,6 +11,9 @@ export const dash = (arm: number): string | undefined => ["", "6 3", "2 3"][Math
 /** How lines behind the data look. */
 export const GRID = { stroke: "var(--rule)", strokeOpacity: 1 };
 
+/** How tooltips look: wide enough for a line of numbers. */
+export const TIP = { fill: "var(--card)", stroke: "var(--rule)", lineHeight: 1.25, lineWidth: 34 };
+
 export interface Pointed {
   cell: number;
   arm: number;

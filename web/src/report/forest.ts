@@ -1,7 +1,7 @@
 // Paired differences by cell: the median ratio of each arm with its interval, and the band within which a difference does not matter.
 
 import { axisFy, axisX, dot, frame, gridX, pointer, rect, ruleX, ruleY, tip, type PlotOptions } from "@observablehq/plot";
-import { GRID, chart, hue, legend, room, section } from "./chart";
+import { GRID, TIP, chart, hue, legend, room, section } from "./chart";
 import { el } from "../dom";
 import { names, rowOf, type Data } from "./data";
 import { about, compared, ratio } from "./words";
@@ -95,7 +95,7 @@ function options(data: Data, marks: Mark[], cells: string[], { x, ticks }: Scale
       ticks ? axisX(ticks, { ...named, text: String }) : axisX({ ...named, ticks: count }),
       ruleY(marks, { ...one, x1: "lo", x2: "hi", stroke: "colour", strokeWidth: 2.2 }),
       dot(marks, { ...one, x: "middle", fill: "colour", r: 3.8 }),
-      tip(marks, pointer({ ...one, x: "middle", title: "text", fill: "var(--card)", stroke: "var(--rule)" })),
+      tip(marks, pointer({ ...one, x: "middle", title: "text", ...TIP })),
     ],
   };
 }

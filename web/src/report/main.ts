@@ -56,6 +56,16 @@ function dialog(data: Data): (found: { cell: number; arm: number; iteration?: nu
   };
 }
 
+/** Opens on paper what is folded on the screen, and folds it again; charts that waited for a request stay. */
+function unfold(paper: boolean) {
+  if (paper) document.querySelectorAll<HTMLButtonElement>("button.more").forEach((more) => more.click());
+  const folded = paper ? "details:not([open])" : "details[data-folded]";
+  for (const box of document.querySelectorAll<HTMLDetailsElement>(folded)) {
+    box.toggleAttribute("data-folded", paper);
+    box.open = paper;
+  }
+}
+
 /** Light, dark, or as the system is; paper is always light. */
 function themes(): HTMLElement {
   const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -71,6 +81,7 @@ function themes(): HTMLElement {
   dark.addEventListener("change", ({ matches }) => change(matches ? "dark" : "light"));
   paper.addEventListener("change", ({ matches }) => {
     apply();
+    unfold(matches);
     fit(matches);
   });
   const button = el("button", { type: "button", class: "theme no-print", title: "light or dark" }, "◐");

@@ -1,7 +1,7 @@
 // What the arm's flows get beside others: a matrix of shares by company, and shares second by second.
 
 import { axisX, axisY, gridX, gridY, line, pointer, ruleY, tip, type PlotOptions } from "@observablehq/plot";
-import { GRID, chart, dash, hue, legend, panels, section } from "./chart";
+import { GRID, TIP, chart, dash, hue, legend, panels, section } from "./chart";
 import { axesOf, besides, brief, names, rowOf, valueOf, valuesOf, type Cell, type Data } from "./data";
 import { BLANK, shade, tiles, type Tile } from "./tile";
 import { share } from "./words";
@@ -76,7 +76,7 @@ export function courses(data: Data): HTMLElement | null {
         ...arms.map((arm) => line(own.filter((point) => point.arm === arm), { x: "second", y: "pct", stroke: hue(arm), strokeWidth: 1.5, strokeDasharray: dash(arm) })),
         axisX({ label: "seconds", labelAnchor: "center", labelArrow: "none", ticks, color: "var(--quiet)" }),
         axisY({ label: null, ticks: 4, tickFormat: (pct: number) => `${pct} %`, color: "var(--quiet)" }),
-        tip(own, pointer({ x: "second", y: "pct", title: "text", fill: "var(--card)", stroke: "var(--rule)" })),
+        tip(own, pointer({ x: "second", y: "pct", title: "text", ...TIP })),
       ],
     };
   };

@@ -2,8 +2,9 @@
 
 import { axisX, axisY, dot, gridX, gridY, line, pointer, tip, type PlotOptions } from "@observablehq/plot";
 import { bytes } from "../format";
-import { GRID, chart, dash, hue, legend, panels, section } from "./chart";
+import { GRID, TIP, chart, dash, hue, legend, panels, section } from "./chart";
 import { axesOf, besides, rowOf, type Data } from "./data";
+import { ticks } from "./ticks";
 
 const KEY = "flow.bytes";
 
@@ -17,14 +18,6 @@ interface Point {
 }
 
 const time = (ms: number): string => (ms >= 1000 ? `${Number((ms / 1000).toPrecision(4))} s` : `${Number(ms.toPrecision(4))} ms`);
-
-/** Powers of ten and their halves and fifths that lie in the data. */
-function ticks(values: number[]): number[] {
-  const [low, high] = [Math.min(...values) / 1.3, Math.max(...values) * 1.3];
-  const all = Array.from({ length: 25 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** (power - 6))).flat();
-  const inside = all.filter((tick) => tick >= low && tick <= high);
-  return inside.length > 8 ? inside.filter((tick) => Number.isInteger(Math.log10(tick))) : inside;
-}
 
 export function sizes(data: Data): HTMLElement | null {
   if (!axesOf(data).includes(KEY)) return null;
@@ -66,7 +59,7 @@ function options(points: Point[], width: number): PlotOptions {
       axisY(ys, { text: time, label: null, color: "var(--quiet)" }),
       ...arms.map((arm) => line(points.filter((point) => point.arm === arm), { x: "size", y: "time", stroke: hue(arm), strokeWidth: 1.8, strokeDasharray: dash(arm) })),
       dot(points, { x: "size", y: "time", fill: "colour", r: 3 }),
-      tip(points, pointer({ x: "size", y: "time", title: "text", fill: "var(--card)", stroke: "var(--rule)" })),
+      tip(points, pointer({ x: "size", y: "time", title: "text", ...TIP })),
     ],
   };
 }

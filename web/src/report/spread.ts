@@ -2,7 +2,7 @@
 
 import { axisX, axisY, dot, frame, gridX, gridY, line, pointer, tip, type PlotOptions } from "@observablehq/plot";
 import { el } from "../dom";
-import { GRID, chart, dash, fit, hue, legend, panels, section, type Pointed } from "./chart";
+import { GRID, TIP, chart, dash, fit, hue, legend, panels, section, type Pointed } from "./chart";
 import { names, type Data } from "./data";
 import { ratio } from "./words";
 
@@ -65,7 +65,7 @@ function distribution(all: Step[], label: string, width: number): PlotOptions {
       dot(all, { x: "value", y: "share", fill: "colour", r: all.length > 400 ? 1 : 1.8 }),
       axisX({ ...lineUp, ticks }),
       axisY({ ticks: 4, tickFormat: (share: number) => `${share * 100} %`, color: "var(--quiet)" }),
-      tip(all, pointer({ x: "value", y: "share", title: "text", fill: "var(--card)", stroke: "var(--rule)" })),
+      tip(all, pointer({ x: "value", y: "share", title: "text", ...TIP })),
     ],
   };
 }
@@ -150,7 +150,7 @@ export function delays(data: Data): HTMLElement | null {
         dot(own, { x: "x", y: "y", fill: "colour", r: 2.2, fillOpacity: 0.75 }),
         axisX({ ...lineUp, label: "← queueing delay, P95, ms", ticks }),
         axisY({ label: "Mbit/s", labelArrow: "none", ticks: 5, color: "var(--quiet)" }),
-        tip(own, pointer({ x: "x", y: "y", title: "text", fill: "var(--card)", stroke: "var(--rule)" })),
+        tip(own, pointer({ x: "x", y: "y", title: "text", ...TIP })),
       ],
     };
   };

@@ -1,7 +1,7 @@
 // Tiles of a map: a value in each place of two axes, coloured by how far it is from what is even, with its numbers on hover.
 
 import { axisX, axisY, cell as tile, pointer, text, tip, type PlotOptions } from "@observablehq/plot";
-import { room, type Pointed } from "./chart";
+import { TIP, room, type Pointed } from "./chart";
 
 export interface Tile extends Pointed {
   x: string;
@@ -53,7 +53,7 @@ export function tiles(own: Tile[], across: Axis, down: Axis, width: number): Plo
       text(own, { x: "x", y: "y", text: "shown", fill: "ink", fontWeight: 600, fontSize: column < 46 ? 10 : 12 }),
       axisX({ ...quiet, lineWidth: Math.max(2, (column - 4) / 12), labelAnchor: "center" }),
       axisY({ ...quiet, lineWidth, labelAnchor: "top" }),
-      tip(own, pointer({ x: "x", y: "y", title: "text", fill: "var(--card)", stroke: "var(--rule)" })),
+      tip(own, pointer({ x: "x", y: "y", title: "text", ...TIP })),
     ],
   };
 }

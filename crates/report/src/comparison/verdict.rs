@@ -116,7 +116,9 @@ pub(super) fn of_all(comparison: &Comparison<'_>) -> String {
     };
     let Some(all) = together(plan, rows) else { return lead };
     let (comparisons, differ) = (all.comparisons, all.differ);
-    format!("{lead} Of {comparisons} comparisons together, {differ} differ from the reference (Holm, 5 %).")
+    let needs =
+        all.needs.map_or(String::new(), |runs| format!("; to show any, such a table takes {runs} runs of each arm"));
+    format!("{lead} Of {comparisons} comparisons together, {differ} differ from the reference (Holm, 5 %){needs}.")
 }
 
 /// The arm with the best median of those that are better than the reference more often than worse.
