@@ -82,6 +82,11 @@ describe("a path that reorders, without and with D-SACKs recognised", () => {
     await visit.page.keyboard.press("n");
     assert.match(await visit.page.textContent("#said"), /^[AB], loss 1 of /);
     await visit.page.screenshot({ path: `${ARTIFACTS}dsack-loss.png`, fullPage: true });
+    await visit.page.keyboard.press("0");
+    await visit.page.setViewportSize({ width: 390, height: 844 });
+    await visit.page.waitForFunction(() => document.querySelector(".lane canvas").clientWidth < 390);
+    assert.equal(await visit.page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - innerWidth)), 0, "a phone holds it");
+    await visit.page.screenshot({ path: `${ARTIFACTS}dsack-phone.png`, fullPage: true });
     assert.deepEqual(visit.noise, []);
   });
 });

@@ -5,21 +5,23 @@ use crate::model::Table;
 /// A bin lasts a round trip at least, and a whole trace has at most so many.
 const MOST_BINS: u64 = 400;
 
-/// Fills `to` with the bits per second newly acknowledged in each bin of time; `acks` holds the cumulative acknowledgements. A last bin
-/// that is not whole counts by the part that the trace lasts.
+/// Fills `to` with the bits per second newly acknowledged in each bin of time; `acks` holds the cumulative acknowledgements. What is left at
+/// the end and lasts less than half a bin belongs to the last one.
 pub(crate) fn fill(acks: &Table, round_trip: u64, end: u64, to: &mut Table) {
     let (Some(times), Some(acked)) = (acks.column("t"), acks.column("ack")) else { return };
     let width = round_up(round_trip.max(end / MOST_BINS).max(1));
     let mut before = acked.values.first().copied().unwrap_or(0);
     let mut rows = times.values.iter().zip(&acked.values).peekable();
-    for from in (0..end).step_by(usize::try_from(width).unwrap_or(usize::MAX)) {
-        let until = (from + width).min(end);
+    let mut from = 0;
+    while from < end {
+        let until = if end - from < width + width / 2 { end } else { from + width };
         let start = before;
         // The last bin has what arrives at its end.
         while let Some((_, ack)) = rows.next_if(|(at, _)| **at < until || until == end) {
             before = *ack;
         }
-        to.step(from, [(before - start) * 8 * 1_000_000 / (until - from).max(1)]);
+        to.step(from, [(before - start) * 8 * 1_000_000 / (until - from)]);
+        from = until;
     }
 }
 
@@ -68,6 +70,13 @@ mod tests {
         let until = |index: usize| bins.get(index + 1).map_or(end, |(at, _)| *at);
         let bits: u64 = bins.iter().enumerate().map(|(index, (at, rate))| rate * (until(index) - at) / 1_000_000).sum();
         assert!(bits.abs_diff(8 * 99 * 99) <= 8, "{bits}");
+    }
+
+    #[test]
+    fn a_short_rest_belongs_to_the_last_bin() {
+        let acks = [(0, 1), (500, 126), (1_500, 251), (2_100, 376)];
+        assert_eq!(filled(&acks, 900, 2_500), [(0, 1_000_000), (2_000, 2_000_000)]);
+        assert_eq!(filled(&acks, 900, 2_250), [(0, 1_000_000), (1_000, 1_600_000)]);
     }
 
     #[test]
