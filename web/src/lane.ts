@@ -97,7 +97,9 @@ export class LaneView implements Painter {
   /** How much wider than usual a run is drawn, so that those over it do not hide it. */
   private rim(series: Series, index: number): number {
     const over = this.holders(series);
-    return series.overlaid === "own" ? 0 : RIM * (over.length - 1 - over.indexOf(index));
+    // Faint lines show through each other.
+    const isSeen = series.overlaid === "own" || (series.ink.as === "steps" && series.ink.faint);
+    return isSeen ? 0 : RIM * (over.length - 1 - over.indexOf(index));
   }
 
   range(): [number, number] {

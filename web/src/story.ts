@@ -48,13 +48,13 @@ function acked(run: Run, at: number): number {
 
 const firstLoss = (run: Run): number => Math.min(Infinity, ...LOSSES.flatMap((table) => [...timesOf(run, table).subarray(0, 1)]));
 
-/** Times at which the sender sent or heard something. */
+/** Times at which the sender sent or heard something, in order. */
 function activity(run: Run): Float64Array {
   const [sent, heard] = [timesOf(run, "sent"), timesOf(run, "acks")];
   const all = new Float64Array(sent.length + heard.length);
-  all.set(sent);
-  all.set(heard, sent.length);
-  return all.sort();
+  // Both are in order: merging them costs a hundredth of sorting.
+  for (let at = 0, s = 0, h = 0; at < all.length; at++) all[at] = h >= heard.length || sent[s] <= heard[h] ? sent[s++] : heard[h++];
+  return all;
 }
 
 /** Silences of the sender that a timeout ended, or that last as long as a pause of its host. */
