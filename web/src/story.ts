@@ -2,8 +2,9 @@
 //
 // The time of a run is cut into spans by what held its sender: silence before a timeout or while its host paused, else what the trace says
 // limited it. The congestion window counts as the start before the first loss, and as losses from there on. Of two runs, the cause is that
-// of the spans in which the slower one fell behind most, in bytes acknowledged until the faster one was done; of one run, that of the most
-// time. What is known of the cause then says which number to name.
+// of the spans in which the slower one lost most time: what they lasted, less the time that the faster one took for the same bytes. What is
+// sent in a span is acknowledged a round trip later, so bytes are counted then, and the last round trip belongs to no cause. Of one run, the
+// cause is that of the most time. What is known of the cause then says which number to name.
 
 import { lastAt } from "./decimate";
 import * as format from "./format";
@@ -41,9 +42,22 @@ const number = (run: Run, name: string): number => run.numbers[name] ?? 0;
 /** When the run's last byte was acknowledged. */
 const doneAt = (run: Run): number => timesOf(run, "acks").at(-1) ?? run.end;
 
-function acked(run: Run, at: number): number {
-  const row = lastAt(timesOf(run, "acks"), at);
-  return row < 0 ? 0 : columnOf(run, "acks", "ack")[row];
+/** A round trip of the path without a queue, as the run saw it. */
+const trip = (run: Run): number => columnOf(run, "min_rtt", "v").at(-1) ?? 0;
+
+/** Bytes acknowledged a round trip after a time, so that they were sent by then, as a part of all. */
+function moved(run: Run, at: number): number {
+  const acks = columnOf(run, "acks", "ack");
+  const row = lastAt(timesOf(run, "acks"), at + trip(run));
+  return row < 0 || !acks.length ? 0 : acks[row] / acks[acks.length - 1];
+}
+
+/** Until when no more than a part of all was sent, by the same measure. */
+function reached(run: Run, part: number): number {
+  const acks = columnOf(run, "acks", "ack");
+  // Half a byte more, because a part is rounded.
+  const beyond = lastAt(acks, part * acks[acks.length - 1] + 0.5) + 1;
+  return acks.length ? Math.max(0, timesOf(run, "acks")[Math.min(beyond, acks.length - 1)] - trip(run)) : 0;
 }
 
 const firstLoss = (run: Run): number => Math.min(Infinity, ...LOSSES.flatMap((table) => [...timesOf(run, table).subarray(0, 1)]));
@@ -57,19 +71,20 @@ function activity(run: Run): Float64Array {
   return all;
 }
 
-/** Silences of the sender that a timeout ended, or that last as long as a pause of its host. */
+/** Silences of the sender that a timeout ended, or that last about as long as a pause of its host, which may end in a timeout, too. */
 function silences(run: Run): Span[] {
   const active = activity(run);
   const expired = timesOf(run, "row/expire");
   const length = Math.max(run.numbers.sender_pause_us ?? 0, run.numbers.receiver_pause_us ?? 0);
   // A small window is silent for a round trip without any pause.
-  const pause = length && Math.max(length, columnOf(run, "min_rtt", "v").at(-1) ?? 0);
+  const [least, most] = [Math.max(length, trip(run)), 2 * length + trip(run)];
   const found: Span[] = [];
   for (let i = 1; i < active.length; i++) {
     const [from, until] = [active[i - 1], active[i]];
+    const lasted = until - from;
     const timer = lastAt(expired, until);
-    if (timer >= 0 && expired[timer] > from) found.push({ from, until, cause: "timeouts" });
-    else if (pause > 0 && until - from >= pause) found.push({ from, until, cause: "pauses" });
+    if (length > 0 && lasted >= least && lasted <= most) found.push({ from, until, cause: "pauses" });
+    else if (timer >= 0 && expired[timer] > from) found.push({ from, until, cause: "timeouts" });
   }
   return found;
 }
@@ -91,7 +106,7 @@ function limits(run: Run): Span[] {
 
 const cut = new WeakMap<Run, Span[]>();
 
-/** The time of a run until its last acknowledgement, in spans without a gap; what limited it counts where it was not silent. */
+/** The time of a run until a round trip before its last acknowledgement, in spans without a gap; what limited it counts where it was not silent. */
 export function spans(run: Run): Span[] {
   const known = cut.get(run) ?? cutUp(run);
   cut.set(run, known);
@@ -99,7 +114,7 @@ export function spans(run: Run): Span[] {
 }
 
 function cutUp(run: Run): Span[] {
-  const end = doneAt(run);
+  const end = Math.max(0, doneAt(run) - trip(run));
   const over = silences(run);
   const all: Span[] = [];
   let at = 0;
@@ -131,11 +146,10 @@ function weigh(all: Span[], weight: (span: Span) => number): [Cause, number][] {
   return [...sums].sort(([, one], [, other]) => other - one);
 }
 
-/** By cause, how many bytes the slower run fell behind until the faster one was done. */
+/** By cause, the time that the slower run lost: what its spans lasted, less the time that the faster one took for the same bytes. */
 export function behind(slow: Run, fast: Run): [Cause, number][] {
-  const done = doneAt(fast);
-  const lag = (at: number) => acked(fast, Math.min(at, done)) - acked(slow, Math.min(at, done));
-  return weigh(spans(slow).filter(({ from }) => from < done), ({ from, until }) => lag(until) - lag(from));
+  const late = (at: number) => (at > 0 ? at - reached(fast, moved(slow, at)) : 0);
+  return weigh(spans(slow), ({ from, until }) => late(until) - late(from));
 }
 
 const lasting = (run: Run, cause: Cause): number => weigh(spans(run), ({ from, until }) => until - from).find(([each]) => each === cause)?.[1] ?? 0;
@@ -183,7 +197,7 @@ function ofLosses({ run, who, whose }: Named, other: Run | null): string {
   const verb = run.numbers.dropped_packets === undefined ? "sent" : "lost";
   if (clearly(lost(run), other ? lost(other) : 0)) return `${who} ${verb} ${many(lost(run), "segment")}${verb === "sent" ? " again" : ""}${beside}`;
   const after = clearly(expired(run), other ? expired(other) : 0) ? many(expired(run), "timeout") : "losses";
-  return `${whose} window was smaller after ${after}${windows(run, other, firstLoss(run), Infinity)}`;
+  return `${whose} window ${other ? "was smaller" : "stayed small"} after ${after}${windows(run, other, firstLoss(run), Infinity)}`;
 }
 
 /** The mean windows of both, or what was in flight, where a trace does not know the window. */
@@ -213,8 +227,7 @@ interface Exit {
 
 /** What the path holds in a round trip; without bound where its rate is not known. */
 function room(run: Run): number {
-  const trip = columnOf(run, "min_rtt", "v").at(-1);
-  return run.numbers.path_bps && trip ? (run.numbers.path_bps * trip) / 8e6 : Infinity;
+  return run.numbers.path_bps && trip(run) ? (run.numbers.path_bps * trip(run)) / 8e6 : Infinity;
 }
 
 function exitOf(run: Run): Exit | null {

@@ -69,7 +69,8 @@ const CASES = [
   ["slow start left early, and never by the other", [slow({ exit: [[200_000, "ack_train", 45_000]] }), fast()],
     "B is 2.00 × as fast as A: A left slow start with a window of 45 kB after 200 ms, because one flight's ACKs spanned half a round trip; B stayed in it."],
   ["a window that grows more slowly", [slow({ cwnd: [[0, 20_000]] }), fast({ cwnd: [[0, 80_000]] })], "B is 2.00 × as fast as A: A's window grew more slowly: 20 kB in the mean, B's 80 kB."],
-  ["a host that pauses", [slow({ silent: [[0.5, 1], [1.5, 2], [2.5, 3.9]], numbers: { sender_pause_us: 450_000 } }), fast()], "B is 2.00 × as fast as A: a host of A paused, 3 times, 2.48 s in all."],
+  ["a host that pauses", [slow({ silent: [[0.5, 1], [1.5, 2], [2.5, 3.3]], numbers: { sender_pause_us: 450_000 } }), fast()], "B is 2.00 × as fast as A: a host of A paused, 3 times, 1.88 s in all."],
+  ["a timeout within a pause", [slow({ silent: [[0.5, 1.9]], "row/expire": [[1.8 * SECOND]], numbers: { sender_pause_us: 900_000 } }), fast()], "B is 2.00 × as fast as A: a host of A paused, 1 time, 1.44 s in all."],
   ["no difference", [slow(), run("B", 4, {})], "A and B are equally fast, within 2 %: 2 Mbit/s."],
   ["the slower one second", [run("A", 2, {}), run("B", 4, { limits: [["application", 1]] })], "A is 2.00 × as fast as B: B's application had nothing to send for 4 s, A's for 0 s."],
   ["three runs", [slow({ limits: [["pacing", 1]] }), fast(), run("C", 1, {})], "C is fastest, 4.00 × as fast as A, the slowest: A's segments waited for the pacer for 4 s, C's for 0 s."],
@@ -82,6 +83,7 @@ const CASES = [
   ["one run that left slow start at what the path holds", [slow({ min_rtt: [[0, 100_000]], exit: [[2_000_000, "css_rounds", 145_000]], numbers: { path_bps: 1e7 } })],
     "2 Mbit/s of the path's 10 Mbit/s: the sender's window took 2 s to grow to 145 kB."],
   ["one run that never left it", [slow()], "2 Mbit/s: the sender's window still grew when all was sent."],
+  ["one run with a small window after a timeout that did not last", [slow({ "row/expire": [[SECOND + 20]], cwnd: [[0, 45_000]] })], "2 Mbit/s: the sender's window stayed small after 1 timeout: 45 kB in the mean."],
   ["a capture with a finding", [slow({ findings: [{ says: "a slow reader", cost: 80, isNote: false }] })], "A slow reader."],
   ["a run of which nothing is known", [slow({ numbers: { goodput_bps: 0 } })], ""],
 ];
@@ -103,8 +105,17 @@ test("spans have no gap and end with the last acknowledgement", () => {
   assert.ok(all.some(({ cause }) => cause === "timeouts") && all.some(({ cause }) => cause === "unknown"));
 });
 
-test("what a run fell behind, by cause, adds up to what it lacks when the other is done", () => {
+test("what a run lost, by cause, adds up to how much longer it took", () => {
   const [a, b] = [slow({ limits: [["congestion window", 0.2], ["receive window", 0.8]] }), fast()];
-  const sum = behind(a, b).reduce((sum, [, bytes]) => sum + bytes, 0);
-  assert.ok(Math.abs(sum - 5e5) < 2e4, `${sum}`);
+  const lost = behind(a, b);
+  assert.equal(lost[0][0], "receive window");
+  const sum = lost.reduce((sum, [, us]) => sum + us, 0);
+  assert.ok(Math.abs(sum - 2 * SECOND) < 5e4, `${sum}`);
+});
+
+test("bytes are counted a round trip after they were sent, and the last round trip belongs to no cause", () => {
+  const trip = { min_rtt: [[0, 500_000]] };
+  const a = slow({ ...trip, limits: [["receive window", 0.875], ["application", 0.125]] });
+  assert.deepEqual([...new Set(spans(a).map(({ cause }) => cause))], ["receive window"], "nothing is left to send, but to hear");
+  assert.match(story([a, fast(trip)]), /receive window/);
 });
