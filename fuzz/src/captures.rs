@@ -13,9 +13,15 @@ pub fn captures(bytes: &[u8]) {
     let once = analysis.segments - analysis.copies;
     assert!(analysis.flows_left_out > 0 || in_flows == once, "a segment belongs to one flow, or is a copy");
     if let Some(bad) = analysis.first_bad() {
-        assert!(bad.offset <= bytes.len() as u64 || bytes.starts_with(&[0x1f, 0x8b]), "beyond the file");
+        assert!(bad.offset <= bytes.len() as u64 || is_packed(bytes), "beyond the file");
     }
     analysis.flows.iter().for_each(judge);
+}
+
+fn is_packed(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x1f, 0x8b])
+        || bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
+        || bytes.get(1..4) == Some(&[0x2a, 0x4d, 0x18])
 }
 
 fn judge(flow: &FlowReport) {

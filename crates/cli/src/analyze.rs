@@ -3,19 +3,25 @@
 mod text;
 
 use crate::failure::Failure;
-use crate::{output, view};
+use crate::{interruption, output, view};
 use clap::{Args, ValueEnum};
-use indicatif::ProgressBarIter;
 use std::fs::File;
+use std::io::{IsTerminal, Read, Seek, stdin};
 use std::path::{Path, PathBuf};
-use trace_io::capture::{self, Analysis, Unreadable};
+use trace_io::capture::{self, Analysis, Broken, Host, Only, Unreadable};
 
 /// Arguments of `longhaul analyze`.
 #[derive(Args, Clone, Debug)]
 pub struct AnalyzeArgs {
-    /// A capture: pcap or pcapng, also compressed by gzip.
+    /// A capture: pcap or pcapng, also compressed by gzip or zstd; `-` reads one from stdin.
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// Only connections of this address, or of an address in this network; repeat it for more.
+    #[arg(long = "host", value_name = "ADDRESS[/BITS]")]
+    hosts: Vec<Host>,
+    /// Only connections with this TCP port at an end; repeat it for more.
+    #[arg(long = "port", value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    ports: Vec<u16>,
     /// How many flows to show, those with the most bytes first.
     #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u32).range(1..))]
     flows: u32,
@@ -41,13 +47,19 @@ enum Format {
 /// Runs the command.
 ///
 /// # Errors
-/// If the file cannot be read, or not to its end.
+/// If the file cannot be read, or not to its end; if no connection is left of those that were asked for.
 pub fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
-    let analysis = read(&args.file)?;
+    let only = Only { hosts: args.hosts.clone(), ports: args.ports.clone() };
+    let mut input = Input::open(&args.file)?;
+    if args.view.is_some() {
+        // The page takes a second reading.
+        input = input.kept()?;
+    }
+    let analysis = input.read(|file| capture::analyze_only(file, &only))?;
     if let Some(page) = &args.view {
-        show(args, &analysis, page)?;
+        show(args, &only, input, &analysis, page)?;
         if page.as_os_str() == "-" {
-            return end(&args.file, &analysis);
+            return end(args, &analysis);
         }
     }
     let text = match (args.format, args.flow) {
@@ -56,48 +68,107 @@ pub fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
         (Format::Text, Some(id)) => text::in_full(one(&analysis, id)?),
     };
     output::write(&text)?;
-    end(&args.file, &analysis)
+    end(args, &analysis)
 }
 
 /// Returns an error about the file, after everything readable was reported.
-fn end(path: &Path, analysis: &Analysis) -> Result<(), Failure> {
-    match analysis.first_bad() {
-        None => Ok(()),
-        Some(bad) => {
-            let (file, read) = (path.display(), analysis.packets);
-            Err(Failure::Failed(format!("{file}: at offset {}: {}; read {read} packets", bad.offset, bad.problem)))
-        }
+fn end(args: &AnalyzeArgs, analysis: &Analysis) -> Result<(), Failure> {
+    let file = named(&args.file);
+    if let Some(Broken { packet, offset, problem, remedy }) = analysis.first_bad() {
+        return Err(Failure::Failed(format!("{file}: packet {packet}, at offset {offset}: {problem}; {remedy}")));
     }
+    if analysis.flows.is_empty() && analysis.of_others > 0 {
+        let others = analysis.of_others;
+        return Err(Failure::Failed(format!(
+            "{file}: none of its {others} TCP packets is of a connection that --host and --port ask for; without them, all are listed"
+        )));
+    }
+    Ok(())
 }
 
-/// Reads the file again for one flow, and writes its page.
-fn show(args: &AnalyzeArgs, analysis: &Analysis, page: &Path) -> Result<(), Failure> {
+/// Reads the capture again for one flow, and writes its page.
+fn show(args: &AnalyzeArgs, only: &Only, input: Input, analysis: &Analysis, page: &Path) -> Result<(), Failure> {
     let largest = analysis.flows.first().map(|flow| flow.flow);
     let id = args.flow.or(largest).ok_or_else(|| Failure::usage("--view: the capture holds no flow to show"))?;
     let found = one(analysis, id)?;
-    let trace = with_progress(&args.file, |file| capture::records(file, id))?;
-    let trace = trace.ok_or_else(|| Failure::usage(format!("{} has changed meanwhile", args.file.display())))?;
+    let trace = input.again()?.read(|file| capture::records(file, only, id))?;
+    let name = named(&args.file);
+    let trace = trace.ok_or_else(|| Failure::usage(format!("{name} has changed meanwhile")))?;
     let mut runs = report::from_trace(&trace);
     runs.iter_mut().for_each(|run| report::add_findings(run, found));
-    view::write(&args.file.display().to_string(), &runs, page)
+    view::write(&name, &runs, page)
 }
 
-fn read(path: &Path) -> Result<Analysis, Failure> {
-    with_progress(path, capture::analyze)
+/// Names a capture in messages.
+fn named(path: &Path) -> String {
+    if path.as_os_str() == "-" { "stdin".to_owned() } else { path.display().to_string() }
 }
 
-/// Reads a file while showing a progress bar.
-fn with_progress<T>(
-    path: &Path,
-    read: impl FnOnce(ProgressBarIter<File>) -> Result<T, Unreadable>,
-) -> Result<T, Failure> {
-    let cannot = |error: &dyn std::fmt::Display| Failure::usage(format!("cannot read {}: {error}", path.display()));
-    let file = File::open(path).map_err(|error| cannot(&error))?;
-    let len = file.metadata().map_err(|error| cannot(&error))?.len();
-    let bar = output::progress_bar(len, "{bytes}/{total_bytes} {binary_bytes_per_sec} {eta}");
-    let found = read(bar.wrap_read(file)).map_err(|error| cannot(&error));
-    bar.finish_and_clear();
-    found
+/// An open capture.
+struct Input {
+    name: String,
+    /// The file; `None` for stdin.
+    file: Option<File>,
+}
+
+impl Input {
+    fn open(path: &Path) -> Result<Self, Failure> {
+        let name = named(path);
+        if path.as_os_str() != "-" {
+            let file = File::open(path).map_err(|error| cannot(&name, &error))?;
+            return Ok(Self { name, file: Some(file) });
+        }
+        if stdin().is_terminal() {
+            let remedy = "pipe a capture in: `tcpdump -w - | longhaul analyze -`";
+            return Err(Failure::usage(format!("stdin is a terminal; {remedy}")));
+        }
+        interruption::leave_to_the_writer().map_err(|errno| Failure::Failed(format!("signals: {errno}")))?;
+        Ok(Self { name, file: None })
+    }
+
+    /// Copies stdin to a temporary file, so that it can be read twice.
+    fn kept(mut self) -> Result<Self, Failure> {
+        if self.file.is_none() {
+            let keep = || {
+                let mut file = tempfile::tempfile()?;
+                std::io::copy(&mut stdin().lock(), &mut file)?;
+                file.rewind()?;
+                Ok(file)
+            };
+            self.file = Some(keep().map_err(|error: std::io::Error| cannot(&self.name, &error))?);
+        }
+        Ok(self)
+    }
+
+    fn again(mut self) -> Result<Self, Failure> {
+        let rewound = self.file.as_mut().map_or(Ok(()), Seek::rewind);
+        rewound.map_err(|error| cannot(&self.name, &error))?;
+        Ok(self)
+    }
+
+    /// Reads it from where it is, and shows the progress.
+    fn read<T>(&mut self, read: impl FnOnce(&mut dyn Read) -> Result<T, Unreadable>) -> Result<T, Failure> {
+        let found = match &self.file {
+            Some(file) => {
+                let len = file.metadata().map_err(|error| cannot(&self.name, &error))?.len();
+                let bar = output::progress_bar(len, "{bytes}/{total_bytes} {binary_bytes_per_sec} {eta}");
+                let found = read(&mut bar.wrap_read(file));
+                bar.finish_and_clear();
+                found
+            }
+            None => {
+                let bar = output::progress_spinner("{bytes} {binary_bytes_per_sec}");
+                let found = read(&mut bar.wrap_read(stdin().lock()));
+                bar.finish_and_clear();
+                found
+            }
+        };
+        found.map_err(|error| cannot(&self.name, &error))
+    }
+}
+
+fn cannot(name: &str, error: &dyn std::fmt::Display) -> Failure {
+    Failure::usage(format!("cannot read {name}: {error}"))
 }
 
 fn one(analysis: &Analysis, id: u64) -> Result<&capture::FlowReport, Failure> {

@@ -32,3 +32,22 @@ pub fn end_with(message: String) -> nix::Result<()> {
     });
     Ok(())
 }
+
+/// Leaves the first Ctrl-C to the program that writes our stdin, as `tcpdump` does: it ends, and what it wrote last is read. A second
+/// one ends this program.
+///
+/// # Errors
+/// If the signal cannot be blocked.
+pub fn leave_to_the_writer() -> nix::Result<()> {
+    let signals: SigSet = [Signal::SIGINT].into_iter().collect();
+    signals.thread_block()?;
+    std::thread::spawn(move || {
+        if signals.wait().is_ok() {
+            anstream::eprintln!("\ninterrupted: reading what is left of stdin; Ctrl-C again ends without a report");
+        }
+        if let Ok(signal) = signals.wait() {
+            std::process::exit(128 + signal as i32);
+        }
+    });
+    Ok(())
+}

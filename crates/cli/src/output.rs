@@ -38,6 +38,15 @@ pub fn progress_bar(len: u64, beside: &str) -> ProgressBar {
     ProgressBar::new(len).with_style(style)
 }
 
+/// As [`progress_bar`], for an unknown number of steps.
+///
+/// # Panics
+/// When the template is wrong.
+pub fn progress_spinner(beside: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template(&format!("{{spinner}} {beside}")).expect("the template is right");
+    ProgressBar::no_length().with_style(style)
+}
+
 /// Writes all of `text`.
 ///
 /// # Errors

@@ -8,6 +8,18 @@ use trace_io::capture::{Analysis, DirectionReport, Distribution, FlowReport, Off
 /// Findings listed below a flow of the overview.
 const FINDINGS: usize = 3;
 
+/// The columns of the overview.
+const LEGEND: &str = "
+from     the end that sends more, and its port; `to` is the other
+MB       payload of both directions
+Mbit/s   goodput of the larger direction, from its first data to the last packet or ACK of it
+rtt ms   median round trip of the whole path, queues included
+retx %   payload of the larger direction that was sent again
+RTOs     expiries of the sender's retransmission timer
+seen at  where the capture was made, by the halves of the round trip
+below    what limited the flow, the costliest first; `--flow ID` shows one in full
+";
+
 /// The largest flows, one line each, followed by what limited them.
 pub fn overview(analysis: &Analysis, most: usize) -> String {
     let header = ["flow", "from", "to", "MB", "Mbit/s", "rtt ms", "retx %", "RTOs", "seen at", "verdict"];
@@ -16,6 +28,7 @@ pub fn overview(analysis: &Analysis, most: usize) -> String {
     if !analysis.flows.is_empty() {
         text.push('\n');
         text += &table::annotated(&Table { header: header.map(str::to_owned).to_vec(), rows });
+        text += LEGEND;
     }
     let more = analysis.flows.len().saturating_sub(most);
     if more > 0 {
@@ -28,6 +41,7 @@ fn counted(analysis: &Analysis) -> String {
     let not = &analysis.not_analysed;
     let mut parts = vec![format!("{} packets, {} of TCP", analysis.packets, analysis.segments)];
     let counts = [
+        (analysis.of_others, "of connections that --host and --port leave out"),
         (analysis.copies, "copies of packets, captured more than once"),
         (not.not_tcp, "of other protocols"),
         (not.not_ip, "without IP"),
@@ -86,7 +100,8 @@ impl Page {
 pub fn in_full(flow: &FlowReport) -> String {
     let mut page = Page(String::new());
     let index = flow.interface_index.map_or_else(String::new, |index| format!(", index {index}"));
-    page.line("flow", format!("{} at interface {}{index}", flow.flow, flow.interface));
+    let network = flow.vxlan_network.map_or_else(String::new, |network| format!(", in VXLAN {network}"));
+    page.line("flow", format!("{} at interface {}{index}{network}", flow.flow, flow.interface));
     page.line("client", &flow.client);
     page.line("server", &flow.server);
     page.line("duration", format!("{:.3} ms, {} packets, {} resets", flow.duration_ms, flow.packets, flow.resets));

@@ -1,6 +1,6 @@
 //! `longhaul analyze`: its reports about captures, and its exit when a capture is damaged.
 
-use crate::{longhaul, text_of};
+use crate::{Ended, command, longhaul, paste, text_of};
 use std::path::PathBuf;
 use test_case::test_case;
 
@@ -48,12 +48,14 @@ fn a_flow_is_seen_in_one_page() {
     assert!(text.contains("flow 1: 10.0.0.1:5000 to 10.0.0.2:80"), "the page names the flow");
 }
 
-#[test_case("gzip-cut.bin", "at offset 388: the compressed file ends in the middle of a packet; read 5 packets"; "cut")]
-#[test_case("length-too-large.bin", "at offset 104: a packet claims 4294967295 bytes; read 1 packets"; "damaged")]
+#[test_case("gzip-cut.bin", "packet 6, at offset 388: the compressed file ends in the middle of a packet; "; "cut")]
+#[test_case("length-too-large.bin", "packet 2, at offset 104: a packet claims 4294967295 bytes; "; "damaged")]
 fn what_is_readable_is_shown_with_where_it_ends(name: &str, message: &str) {
     let file = kept(name);
     let ended = longhaul(&["analyze", &file]);
-    assert_eq!((ended.code, ended.stderr), (Some(1), format!("error: {file}: {message}\n")));
+    let remedy =
+        "the packets before it are analysed; for the rest copy the file again, or end the capturing program by Ctrl-C";
+    assert_eq!((ended.code, ended.stderr), (Some(1), format!("error: {file}: {message}{remedy}\n")));
     assert!(ended.stdout.contains(" 10.0.0.1:5000 "), "{}", ended.stdout);
 }
 
@@ -67,7 +69,9 @@ fn a_capture_without_tcp_is_not_a_success() {
     let ended = longhaul(&["analyze", text_of(&path)]);
     assert_eq!(ended.code, Some(1));
     assert!(
-        ended.stderr.ends_with("at offset 24: no packet is TCP; the first one is not TCP; read 1 packets\n"),
+        ended
+            .stderr
+            .contains("packet 1, at offset 24: no packet is TCP; the first one is not TCP; capture where TCP passes"),
         "{}",
         ended.stderr
     );
@@ -78,7 +82,7 @@ fn what_cannot_be_read_is_refused() {
     let here = text_of(&PathBuf::from(env!("CARGO_MANIFEST_DIR"))).to_owned();
     let manifest = format!("{here}/Cargo.toml");
     for (file, why) in [
-        (manifest.as_str(), "not a capture: it begins as neither pcap nor pcapng nor gzip of these"),
+        (manifest.as_str(), "not a capture: it begins as neither pcap nor pcapng, nor as gzip or zstd of these"),
         (here.as_str(), "Is a directory"),
         ("/no/such/file", "No such file"),
     ] {
@@ -89,4 +93,76 @@ fn what_cannot_be_read_is_refused() {
     let ended = longhaul(&["analyze", &kept("gzip.bin"), "--flow", "9"]);
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.starts_with("error: --flow 9: no such flow"), "{}", ended.stderr);
+}
+
+/// The program with a file as its stdin.
+fn fed(file: &str, arguments: &[&str]) -> Ended {
+    let file = std::fs::File::open(file).unwrap();
+    command(arguments).stdin(file).output().expect("the program starts").into()
+}
+
+#[test]
+fn a_capture_is_read_from_a_pipe() {
+    for name in ["pcapng-little.bin", "gzip.bin"] {
+        let file = kept(name);
+        let [of_file, of_pipe] = [longhaul(&["analyze", &file]), fed(&file, &["analyze", "-"])];
+        assert_eq!((of_pipe.code, of_pipe.stderr.as_str()), (Some(0), ""));
+        assert_eq!(of_pipe.stdout, of_file.stdout);
+    }
+    let piped = paste(&format!(
+        "cat {} | {} analyze - --format jsonl",
+        kept("pcapng-little.bin"),
+        env!("CARGO_BIN_EXE_longhaul")
+    ));
+    assert_eq!((piped.code, piped.stdout.lines().count()), (Some(0), 1), "{}", piped.stderr);
+    let ended = fed(&kept("gzip-cut.bin"), &["analyze", "-"]);
+    assert!(ended.stderr.starts_with("error: stdin: packet 6, at offset 388: "), "{}", ended.stderr);
+    assert_eq!(ended.code, Some(1));
+}
+
+#[test]
+fn a_page_of_a_piped_capture_is_that_of_the_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let page = |name: &str| text_of(&directory.path().join(name)).to_owned();
+    let file = kept("pcapng-little.bin");
+    assert_eq!(fed(&file, &["analyze", "-", "--view", &page("pipe.html")]).code, Some(0));
+    let text = std::fs::read_to_string(page("pipe.html")).unwrap();
+    assert!(text.contains("flow 1: 10.0.0.1:5000 to 10.0.0.2:80"), "the page names the flow");
+}
+
+#[test_case(&["--host", "10.0.0.1"], 0; "an address")]
+#[test_case(&["--host", "192.0.2.9", "--host", "10.0.0.0/30", "--port", "80"], 0; "a network and a port")]
+#[test_case(&["--port", "81"], 1; "another port")]
+#[test_case(&["--host", "10.0.0.1", "--port", "81"], 1; "an address that has no such port")]
+fn only_connections_that_are_asked_for_are_shown(filters: &[&str], code: i32) {
+    let file = kept("pcap-micro-little.bin");
+    let ended = longhaul(&[&["analyze", &file], filters].concat());
+    assert_eq!(ended.code, Some(code), "{}", ended.stderr);
+    assert_eq!(ended.stdout.contains(" 10.0.0.1:5000 "), code == 0, "{}", ended.stdout);
+    if code == 1 {
+        let left_out = "25 packets, 25 of TCP, 25 of connections that --host and --port leave out\n";
+        assert_eq!(ended.stdout, left_out);
+        let problem =
+            format!("error: {file}: none of its 25 TCP packets is of a connection that --host and --port ask for; ");
+        assert!(ended.stderr.starts_with(&problem), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_filter_that_is_none_is_refused_with_examples() {
+    for (arguments, why) in [
+        (["--host", "example.org"], "`example.org` is neither an address nor a network; write 192.0.2.7"),
+        (["--port", "http"], "invalid value 'http' for '--port <PORT>'"),
+    ] {
+        let ended = longhaul(&[&["analyze", &kept("gzip.bin")], &arguments[..]].concat());
+        assert!(ended.code == Some(2) && ended.stderr.contains(why), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn each_column_has_its_line_in_the_legend() {
+    let ended = longhaul(&["analyze", &kept("gzip.bin")]);
+    for head in ["from", "MB", "Mbit/s", "rtt ms", "retx %", "RTOs", "seen at"] {
+        assert!(ended.stdout.contains(&format!("\n{head:<8} ")), "{head}: {}", ended.stdout);
+    }
 }

@@ -1,13 +1,13 @@
 //! Capture files as a stream of packets: pcap (draft-ietf-opsawg-pcap) and pcapng (draft-ietf-opsawg-pcapng), either byte
-//! order, also inside gzip (RFC 1952).
+//! order.
 //!
 //! Owns the one buffer from which packets are borrowed, and reports the byte at which a file becomes invalid. The framing is
 //! parsed here and not by `pcap-file`, with which this project writes captures: its reader parses the options of every packet
 //! into a vector, interprets each timestamp as nanoseconds, rejects a file for a name that is not UTF-8 or a list of options
 //! without an end, and loses its position in the file. Tests read what it writes.
 
-use flate2::bufread::MultiGzDecoder;
-use std::io::{self, BufReader, Read};
+use super::unpack::Source;
+use std::io::{self, Read};
 
 /// Bytes requested from the file at once.
 const CHUNK: usize = 1 << 20;
@@ -18,7 +18,9 @@ const SNAPLEN: u32 = 262_144;
 /// More interfaces than any machine has.
 const INTERFACES: usize = 4_096;
 
-const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// The remedy for a damaged file; what precedes the damage is analysed in any case.
+const WHOLE: &str =
+    "the packets before it are analysed; for the rest copy the file again, or end the capturing program by Ctrl-C";
 const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
 const OBSOLETE_PACKET: u32 = 2;
@@ -32,22 +34,31 @@ pub enum Unreadable {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// Its beginning is not that of a capture.
-    #[error("not a capture: it begins as neither pcap nor pcapng nor gzip of these")]
+    #[error("not a capture: it begins as neither pcap nor pcapng, nor as gzip or zstd of these")]
     NotACapture,
+    /// Its first bytes cannot be unpacked.
+    #[error("not a whole gzip or zstd file: {0}; copy it again, or see what `gzip -dc` or `zstd -dc` can save of it")]
+    Packed(io::Error),
 }
 
 /// Where and why a file becomes invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// Offset of the packet or block, in bytes from the beginning; for a gzip file, of its content.
+    /// Number of the packet, from 1, as Wireshark numbers them; where a file ends too early, of the first that is missing.
+    pub packet: u64,
+    /// Offset of the packet or block, in bytes from the beginning; for a compressed file, of its content.
     pub offset: u64,
     /// What is wrong there.
     pub problem: String,
+    /// What helps.
+    pub remedy: &'static str,
 }
 
 /// A packet as it is in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Packet<'a> {
+    /// Its number, from 1.
+    pub number: u64,
     /// Where it begins, as in [`Broken`].
     pub offset: u64,
     /// Nanoseconds since the epoch.
@@ -107,41 +118,9 @@ pub(super) struct File<R> {
     end: usize,
     /// Offset in the file of `buffer[start]`.
     offset: u64,
+    /// Packets returned.
+    packets: u64,
     format: Format,
-}
-
-enum Source<R> {
-    Plain(Joined<R>),
-    Gzip(Box<MultiGzDecoder<BufReader<Joined<R>>>>),
-}
-
-/// The first bytes, which were inspected, followed by the rest.
-type Joined<R> = io::Chain<io::Cursor<Vec<u8>>, R>;
-
-impl<R: Read> Source<R> {
-    fn open(mut file: R) -> io::Result<Self> {
-        let mut magic = Vec::new();
-        file.by_ref().take(2).read_to_end(&mut magic)?;
-        let is_gzip = magic == GZIP;
-        let joined = io::Cursor::new(magic).chain(file);
-        if is_gzip {
-            let buffered = BufReader::with_capacity(CHUNK / 4, joined);
-            return Ok(Self::Gzip(Box::new(MultiGzDecoder::new(buffered))));
-        }
-        Ok(Self::Plain(joined))
-    }
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let read = match self {
-                Self::Plain(file) => file.read(into),
-                Self::Gzip(file) => file.read(into),
-            };
-            match read {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                other => return other,
-            }
-        }
-    }
 }
 
 /// The result of a step through the file.
@@ -166,11 +145,11 @@ impl<R: Read> File<R> {
     pub fn open(file: R) -> Result<Self, Unreadable> {
         let source = Source::open(file)?;
         let format = Format::Pcapng { order: Order::Big, interfaces: Vec::new(), first: 0 };
-        let mut this = Self { source, buffer: vec![0; CHUNK], start: 0, end: 0, offset: 0, format };
+        let mut this = Self { source, buffer: vec![0; CHUNK], start: 0, end: 0, offset: 0, packets: 0, format };
         let has = match this.have(24) {
             Ok(has) => has,
             Err(error) if matches!(this.source, Source::Plain(_)) => return Err(error.into()),
-            Err(_) => return Err(Unreadable::NotACapture),
+            Err(error) => return Err(Unreadable::Packed(error)),
         };
         let head = &this.buffer[..this.end];
         let magic = head.first_chunk().map_or(0, |four| u32::from_be_bytes(*four));
@@ -203,14 +182,16 @@ impl<R: Read> File<R> {
                 Format::Pcap { .. } => self.pcap(),
                 Format::Pcapng { .. } => self.block(),
             };
-            match step.map_err(|problem| Broken { offset: self.offset, problem })? {
+            let (number, offset) = (self.packets + 1, self.offset);
+            match step.map_err(|problem| Broken { packet: number, offset, problem, remedy: WHOLE })? {
                 Step::End => return Ok(None),
                 Step::Other(len) => self.skip(len),
                 Step::Packet { at, link, interface, original_len, from, len, whole } => {
-                    let (from, offset) = (self.start + from, self.offset);
+                    let from = self.start + from;
                     self.skip(whole);
+                    self.packets = number;
                     let data = &self.buffer[from..from + len];
-                    return Ok(Some(Packet { offset, at, link, interface, original_len, data }));
+                    return Ok(Some(Packet { number, offset, at, link, interface, original_len, data }));
                 }
             }
         }

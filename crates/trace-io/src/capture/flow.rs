@@ -13,6 +13,8 @@ pub(super) struct Interface {
     pub file: u32,
     /// Interface index of the capturing host, where frames carry one (LINKTYPE_LINUX_SLL2).
     pub index: Option<u32>,
+    /// The VXLAN network in which the packet was carried: tenants may use the same addresses.
+    pub network: Option<u32>,
 }
 
 /// An end's SYN.

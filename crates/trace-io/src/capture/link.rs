@@ -32,7 +32,7 @@ pub(super) enum Carried<'a> {
 #[inline]
 pub(super) fn carried(link: u32, frame: &[u8]) -> Carried<'_> {
     match link {
-        ETHERNET => tagged(frame, 12, 14),
+        ETHERNET => ethernet(frame),
         LINUX_SLL => tagged(frame, 14, 16),
         LINUX_SLL2 => tagged(frame, 0, 20),
         // The address family's number and byte order depend on the capturing machine; IP itself tells its version.
@@ -49,6 +49,12 @@ pub(super) fn interface_index(link: u32, frame: &[u8]) -> Option<u32> {
     four.try_into().map(u32::from_be_bytes).ok()
 }
 
+/// Looks into an Ethernet frame.
+#[inline]
+pub(super) fn ethernet(frame: &[u8]) -> Carried<'_> {
+    tagged(frame, 12, 14)
+}
+
 /// A frame whose type stands at `kind_at`, and what it carries at `at`.
 #[inline]
 fn tagged(frame: &[u8], kind_at: usize, mut at: usize) -> Carried<'_> {
@@ -61,11 +67,13 @@ fn tagged(frame: &[u8], kind_at: usize, mut at: usize) -> Carried<'_> {
         }
         at += 4;
     }
-    match (kind, frame.get(at..)) {
-        (IPV4 | IPV6, Some(packet)) => raw(packet),
-        (IPV4 | IPV6, None) => Carried::Short,
-        _ => Carried::Other,
-    }
+    of_type(kind, frame.get(at..).unwrap_or_default())
+}
+
+/// What follows an EtherType.
+#[inline]
+pub(super) fn of_type(kind: u16, rest: &[u8]) -> Carried<'_> {
+    if matches!(kind, IPV4 | IPV6) { raw(rest) } else { Carried::Other }
 }
 
 fn raw(packet: &[u8]) -> Carried<'_> {

@@ -13,6 +13,7 @@ mod flow;
 mod headers;
 mod knowledge;
 mod link;
+mod only;
 mod pieces;
 mod quantities;
 mod rates;
@@ -26,11 +27,14 @@ mod stream;
 mod table;
 #[cfg(test)]
 mod testing;
+mod tunnel;
+mod unpack;
 mod verdict;
 mod window;
 
 pub use distribution::Distribution;
 pub use file::{Broken, Unreadable};
+pub use only::{Host, NotAHost, Only};
 pub use records::records;
 pub use report::{DirectionReport, FlowReport, Offered, Reordering, TimeReport, WindowReport};
 pub use verdict::Finding;
@@ -69,6 +73,8 @@ pub struct Analysis {
     pub packets: u64,
     /// Those of TCP.
     pub segments: u64,
+    /// Segments of connections that were not asked for ([`Only`]).
+    pub of_others: u64,
     /// Segments captured again, as behind a mirror port; they count in no connection.
     pub copies: u64,
     /// The others.
@@ -103,17 +109,25 @@ impl Analysis {
 /// # Errors
 /// If it is not a capture, or the first read of it fails.
 pub fn analyze(file: impl Read) -> Result<Analysis, Unreadable> {
-    follow(file, |_, _, _| {})
+    analyze_only(file, &Only::default())
 }
 
-/// As [`analyze`]; passes each segment to `each` after it is counted, except for copies.
-fn follow(file: impl Read, mut each: impl FnMut(&Table, u64, &Segment)) -> Result<Analysis, Unreadable> {
+/// As [`analyze`], but follows only some of the connections. They are numbered in the order of their first packets.
+///
+/// # Errors
+/// As [`analyze`].
+pub fn analyze_only(file: impl Read, only: &Only) -> Result<Analysis, Unreadable> {
+    follow(file, only, |_, _, _| {})
+}
+
+/// As [`analyze_only`]; passes each segment to `each` after it is counted, except for copies.
+fn follow(file: impl Read, only: &Only, mut each: impl FnMut(&Table, u64, &Segment)) -> Result<Analysis, Unreadable> {
     let mut file = File::open(file)?;
     let mut analysis = Analysis::default();
     let mut table = Table::default();
     loop {
         match file.next() {
-            Ok(Some(packet)) => analysis.take(&packet, &mut table, &mut each),
+            Ok(Some(packet)) => analysis.take(&packet, only, &mut table, &mut each),
             Ok(None) => break,
             Err(broken) => {
                 analysis.broken = Some(broken);
@@ -129,22 +143,34 @@ fn follow(file: impl Read, mut each: impl FnMut(&Table, u64, &Segment)) -> Resul
 
 impl Analysis {
     #[inline]
-    fn take(&mut self, packet: &Packet<'_>, table: &mut Table, each: &mut impl FnMut(&Table, u64, &Segment)) {
+    fn take(
+        &mut self,
+        packet: &Packet<'_>,
+        only: &Only,
+        table: &mut Table,
+        each: &mut impl FnMut(&Table, u64, &Segment),
+    ) {
         self.packets += 1;
-        let (ip, link_header) = match link::carried(packet.link, packet.data) {
-            Carried::Ip(ip) => (ip, packet.data.len() - ip.len()),
+        let ip = match link::carried(packet.link, packet.data) {
+            Carried::Ip(ip) => ip,
             Carried::Other => return self.set_aside(packet, "carries no IP", |not| &mut not.not_ip),
             Carried::Short => return self.set_aside(packet, "was cut before IP", |not| &mut not.short),
             Carried::UnknownLink => {
                 return self.set_aside(packet, "is of a link type that is not read", |not| &mut not.unknown_link);
             }
         };
-        let original_len = (packet.original_len as usize).saturating_sub(link_header);
-        match headers::segment(ip, original_len) {
+        let inner = tunnel::inner(ip);
+        let headers = packet.data.len() - inner.packet.len();
+        match headers::segment(inner.packet, (packet.original_len as usize).saturating_sub(headers)) {
             Ok(segment) => {
                 self.segments += 1;
+                if !only.admits(&segment) {
+                    self.of_others += 1;
+                    return;
+                }
                 let index = link::interface_index(packet.link, packet.data);
-                match table.on_segment(packet.at, Interface { file: packet.interface, index }, &segment) {
+                let interface = Interface { file: packet.interface, index, network: inner.network };
+                match table.on_segment(packet.at, interface, &segment) {
                     Taken::Copy => self.copies += 1,
                     Taken::New { ended } => {
                         ended.into_iter().for_each(|flow| self.end(*flow));
@@ -158,7 +184,8 @@ impl Analysis {
             Err(Skipped::Malformed) => {
                 self.not_analysed.malformed += 1;
                 let problem = "a packet whose lengths or ports contradict themselves".to_owned();
-                self.first_malformed.get_or_insert(Broken { offset: packet.offset, problem });
+                let remedy = "it is left out, the others are analysed; see it with `tshark -V`, drop it with `editcap`";
+                self.first_malformed.get_or_insert(broken(packet, problem, remedy));
             }
         }
     }
@@ -167,7 +194,8 @@ impl Analysis {
         *count(&mut self.not_analysed) += 1;
         if self.first_not_tcp.is_none() {
             let problem = format!("no packet is TCP; the first one {what}");
-            self.first_not_tcp = Some(Broken { offset: packet.offset, problem });
+            let remedy = "capture where TCP passes, at Ethernet, raw IP or `-i any`, at least 128 bytes of each packet";
+            self.first_not_tcp = Some(broken(packet, problem, remedy));
         }
     }
 
@@ -185,6 +213,10 @@ impl Analysis {
         self.flows_left_out += self.flows.len().saturating_sub(most) as u64;
         self.flows.truncate(most);
     }
+}
+
+fn broken(packet: &Packet<'_>, problem: String, remedy: &'static str) -> Broken {
+    Broken { packet: packet.number, offset: packet.offset, problem, remedy }
 }
 
 #[cfg(test)]

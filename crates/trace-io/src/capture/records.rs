@@ -11,21 +11,21 @@ use super::headers::Segment;
 use super::retransmission::Episode;
 use super::stream::{Counts, Stream};
 use super::window::Doing;
-use super::{Unreadable, follow};
+use super::{Only, Unreadable, follow};
 use crate::{End, Meta, Record, Trace};
 use base::{Bytes, Duration, Instant, SeqRange};
 use std::io::Read;
 use trace::{BlockClass, ConnId, EpisodeCause, Event, FlagLetters, Limit, SendCause, TimerKind};
 use wire::Flags;
 
-/// Reads a capture again for one of its flows, by the number that [`super::analyze`] assigned; returns `None` if the flow does
+/// Reads a capture again for one of its flows, by the number that [`super::analyze_only`] assigned with the same choice; returns `None` if the flow does
 /// not exist. The end that sends more comes first.
 ///
 /// # Errors
 /// As [`super::analyze`].
-pub fn records(file: impl Read, flow: u64) -> Result<Option<Trace>, Unreadable> {
+pub fn records(file: impl Read, only: &Only, flow: u64) -> Result<Option<Trace>, Unreadable> {
     let mut writer = Writer::default();
-    let analysis = follow(file, |table, at, segment| {
+    let analysis = follow(file, only, |table, at, segment| {
         if let Some(one) = table.newest().filter(|one| one.id == flow) {
             writer.on_segment(at, one, segment);
         }

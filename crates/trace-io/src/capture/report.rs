@@ -27,6 +27,8 @@ pub struct FlowReport {
     pub interface: u32,
     /// Which interface of the capturing host, where the capture is cooked and says so.
     pub interface_index: Option<u32>,
+    /// In which VXLAN network, where a tunnel carries the connection.
+    pub vxlan_network: Option<u32>,
     /// Time of the first packet since 1970.
     pub start_unix_ms: f64,
     /// From the first packet to the last.
@@ -206,6 +208,7 @@ impl FlowReport {
             server,
             interface: flow.interface.file,
             interface_index: flow.interface.index,
+            vxlan_network: flow.interface.network,
             start_unix_ms: ms(flow.first_at),
             duration_ms: ms(flow.last_at - flow.first_at),
             packets: flow.packets,

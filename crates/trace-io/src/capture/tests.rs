@@ -46,7 +46,7 @@ fn flows_come_by_their_bytes_and_the_rest_is_counted() {
 fn a_capture_without_tcp_names_its_first_packet() {
     let analysis = analyze(&capture(DataLink::RAW, &[udp(), udp()])[..]).unwrap();
     let bad = analysis.first_bad().unwrap();
-    assert_eq!((bad.offset, bad.problem.as_str()), (24, "no packet is TCP; the first one is not TCP"));
+    assert_eq!((bad.packet, bad.offset, bad.problem.as_str()), (1, 24, "no packet is TCP; the first one is not TCP"));
     let analysis = analyze(&capture(DataLink::IEEE802_11, &[tcp(1, 1)])[..]).unwrap();
     let bad = analysis.first_bad().unwrap();
     assert_eq!(bad.problem, "no packet is TCP; the first one is of a link type that is not read");
@@ -62,8 +62,41 @@ fn the_first_defect_is_named_whatever_comes_later() {
     file.pop();
     let analysis = analyze(&file[..]).unwrap();
     assert_eq!((analysis.packets, analysis.segments, analysis.not_analysed.malformed), (2, 1, 1));
-    assert_eq!(analysis.first_bad().unwrap().offset, offset);
+    let bad = analysis.first_bad().unwrap();
+    assert_eq!((bad.packet, bad.offset), (2, offset));
     assert!(analysis.broken.is_some());
+}
+
+/// A TCP packet in a VXLAN network.
+fn tenant(network: u8, port: u16) -> Vec<u8> {
+    let frame = [&[2; 12][..], &[8, 0], &tcp(port, 500)].concat();
+    let body = [&[8, 0, 0, 0, 0, 0, network, 0], &frame[..]].concat();
+    let mut bytes = Vec::new();
+    PacketBuilder::ipv4([192, 0, 2, 1], [192, 0, 2, 2], 64).udp(50_000, 4_789).write(&mut bytes, &body).unwrap();
+    bytes
+}
+
+#[test]
+fn equal_addresses_in_two_networks_are_two_connections() {
+    let packets = [tenant(1, 1_000), tenant(2, 1_000), tenant(1, 1_000)];
+    let analysis = analyze(&capture(DataLink::RAW, &packets)[..]).unwrap();
+    let networks = analysis.flows.iter().map(|flow| (flow.vxlan_network, flow.packets, flow.bytes()));
+    assert_eq!(networks.collect::<Vec<_>>(), [(Some(1), 2, 1_000), (Some(2), 1, 500)]);
+}
+
+#[test]
+fn only_the_connections_that_are_asked_for_are_followed() {
+    let packets = [tcp(1_000, 10), udp(), tcp(2_000, 700), tcp(1_000, 20)];
+    let file = capture(DataLink::RAW, &packets);
+    let only = Only { hosts: vec!["10.0.0.0/8".parse().unwrap()], ports: vec![1_000] };
+    let analysis = analyze_only(&file[..], &only).unwrap();
+    assert_eq!((analysis.packets, analysis.segments, analysis.of_others), (4, 3, 1));
+    assert_eq!(analysis.flows.iter().map(|flow| (flow.flow, flow.bytes())).collect::<Vec<_>>(), [(1, 30)]);
+    let trace = records(&file[..], &only, 1).unwrap().unwrap();
+    assert!(trace.meta.arm.contains("10.0.0.1:1000"), "{}", trace.meta.arm);
+    let none = Only { ports: vec![9], ..Only::default() };
+    let analysis = analyze_only(&file[..], &none).unwrap();
+    assert_eq!((analysis.flows.len(), analysis.of_others, analysis.first_bad()), (0, 3, None));
 }
 
 #[test]

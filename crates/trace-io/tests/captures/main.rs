@@ -6,7 +6,7 @@ mod tshark;
 mod world;
 
 use base::{Duration, Rate, Ratio};
-use longhaul_trace_io::capture::{DirectionReport, FlowReport, analyze, records};
+use longhaul_trace_io::capture::{DirectionReport, FlowReport, Only, analyze, records};
 use longhaul_trace_io::{ConnId, Event};
 use netem::{Buffer, Jitter, JitterKind, LossSpec, Place, ReorderSpec, StreamLoss};
 use world::{Outcome, Story, run};

@@ -160,7 +160,7 @@ fn a_sender_that_does_not_learn_is_named() {
 #[test]
 fn a_flow_becomes_a_trace_that_counts_the_same() {
     let outcome = run(&reordering("windows-11-21h2", ms(15)));
-    let trace = records(&outcome.captures[0][..], 1).unwrap().unwrap();
+    let trace = records(&outcome.captures[0][..], &Only::default(), 1).unwrap().unwrap();
     assert_eq!(trace.meta.ends[0].name, flow(&outcome.captures[0]).client);
     let of_sender = |is: fn(&Event) -> bool| {
         let sender = trace.records.iter().filter(|record| record.conn == ConnId(0) && is(&record.event));
@@ -175,5 +175,5 @@ fn a_flow_becomes_a_trace_that_counts_the_same() {
     assert_eq!(sent, counters.segments_sent);
     assert!(trace.records.is_sorted_by_key(|record| record.at));
     assert!(of_sender(|event| matches!(event, Event::RttUpdated { .. })) > 0);
-    assert!(records(&outcome.captures[0][..], 2).unwrap().is_none());
+    assert!(records(&outcome.captures[0][..], &Only::default(), 2).unwrap().is_none());
 }

@@ -5,6 +5,7 @@
 //! rule, [`late_or_again`].
 
 use super::*;
+use pcap_file::pcap::{PcapPacket, PcapReader, PcapWriter};
 use std::collections::BTreeMap;
 use std::process::Command;
 use test_case::test_case;
@@ -68,4 +69,51 @@ fn another_analyst_counts_the_same(story: &Story, end: usize) {
     assert_eq!(ours.window.zero_window_acks, theirs["tcp.analysis.zero_window"]);
     assert_eq!(ours.window.window_full, theirs["tcp.analysis.window_full"]);
     assert_eq!(ours.dsacks, theirs["tcp.options.sack.dsack_le"]);
+}
+
+/// The packets of a capture, each in a tunnel's packet: what precedes an IP packet of so many bytes.
+fn tunnelled(capture: &[u8], outer: impl Fn(usize) -> Vec<u8>) -> Vec<u8> {
+    let mut reader = PcapReader::new(capture).unwrap();
+    let mut writer = PcapWriter::with_header(Vec::new(), reader.header()).unwrap();
+    while let Some(packet) = reader.next_packet() {
+        let packet = packet.unwrap();
+        let before = outer(packet.orig_len as usize);
+        let data = [&before[..], &packet.data].concat();
+        let whole = packet.orig_len + before.len() as u32;
+        writer.write_packet(&PcapPacket::new(packet.timestamp, whole, &data)).unwrap();
+    }
+    writer.into_writer()
+}
+
+/// An IPv4 header between two routers, for a payload of so many bytes.
+fn outer(protocol: u8, payload: usize) -> Vec<u8> {
+    let number = etherparse::IpNumber(protocol);
+    let header = etherparse::Ipv4Header::new(payload as u16, 64, number, [192, 0, 2, 1], [192, 0, 2, 2]).unwrap();
+    header.to_bytes().to_vec()
+}
+
+fn in_gre(inner: usize) -> Vec<u8> {
+    // A key and a sequence number, and IPv4 inside.
+    [outer(47, 12 + inner), vec![0x30, 0, 8, 0, 0, 0, 0, 7, 0, 0, 0, 1]].concat()
+}
+
+fn in_vxlan(inner: usize) -> Vec<u8> {
+    let ethernet = [&[2; 6][..], &[4; 6], &[8, 0]].concat();
+    let len = 8 + 8 + ethernet.len() + inner;
+    let udp =
+        [[50_000_u16, 4_789, len as u16, 0].map(u16::to_be_bytes).concat(), vec![8, 0, 0, 0, 0, 0, 42, 0]].concat();
+    [outer(17, len), udp, ethernet].concat()
+}
+
+#[test_case(in_gre, None; "GRE")]
+#[test_case(in_vxlan, Some(42); "VXLAN")]
+fn a_tunnel_changes_nothing_for_either_analyst(outer: fn(usize) -> Vec<u8>, network: Option<u32>) {
+    let outcome = run(&lossy("linux", 2));
+    let plain = &outcome.captures[0];
+    let tunnelled = tunnelled(plain, outer);
+    assert_eq!(flow(&tunnelled).vxlan_network, network);
+    assert_eq!(data(&tunnelled), data(plain));
+    let theirs = analysed(&tunnelled);
+    assert!(theirs["tcp.analysis.retransmission"] > 0, "{theirs:#?}");
+    assert_eq!(theirs, analysed(plain));
 }

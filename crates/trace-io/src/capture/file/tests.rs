@@ -9,6 +9,7 @@ use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPa
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
 use pcap_file::{DataLink, Endianness, TsResolution};
 use proptest::prelude::*;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::borrow::Cow;
 use std::io::Write;
 use std::time::Duration;
@@ -97,6 +98,47 @@ fn gzip_is_seen_by_its_magic() {
     }
 }
 
+/// What `zstd --check` 1.5 makes of `pcap(TsResolution::NanoSecond, Endianness::Little)`.
+const BY_ZSTD: [u8; 64] = [
+    0x28, 0xb5, 0x2f, 0xfd, 0x04, 0x58, 0x9d, 0x01, 0x00, 0x74, 0x02, 0x4d, 0x3c, 0xb2, 0xa1, 0x02, 0x00, 0x04, 0x00,
+    0xff, 0xff, 0x00, 0x00, 0x65, 0x00, 0x00, 0x00, 0x00, 0xf1, 0x53, 0x65, 0x88, 0x13, 0x00, 0x00, 0x1e, 0x00, 0x00,
+    0x00, 0x3c, 0x00, 0x00, 0x00, 0x09, 0x00, 0xf1, 0x53, 0x65, 0x58, 0x1b, 0x03, 0x00, 0xa3, 0x2a, 0x4b, 0xe0, 0x8e,
+    0x17, 0xc4, 0x01, 0xf8, 0xed, 0x44, 0x93,
+];
+
+#[test]
+fn zstd_is_seen_by_its_magic() {
+    let plain = pcap(TsResolution::NanoSecond, Endianness::Little);
+    assert_eq!(read(&BY_ZSTD), read(&plain));
+    for plain in [pcapng(), plain] {
+        let packed = compress_to_vec(&plain[..], CompressionLevel::Fastest);
+        assert_eq!(read(&packed), read(&plain));
+        // The decoder keeps a window of bytes until its frame is whole, which is all of so small a file.
+        assert!(matches!(File::open(&packed[..packed.len() - 1]), Err(Unreadable::Packed(_))));
+    }
+}
+
+#[test]
+fn members_behind_each_other_and_empty_frames_are_one_file() {
+    let plain = pcap(TsResolution::NanoSecond, Endianness::Little);
+    let (first, second) = plain.split_at(60);
+    let frames = [first, second].map(|part| compress_to_vec(part, CompressionLevel::Fastest));
+    let empty = [0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3];
+    let packed = [&empty[..], &frames[0], &empty, &frames[1], &empty].concat();
+    assert_eq!(read(&packed), read(&plain));
+    let (packets, broken) = read(&packed[..packed.len() - 1]);
+    assert_eq!((packets.len(), broken.map(|broken| broken.packet)), (2, Some(3)));
+}
+
+#[test]
+fn a_wrong_checksum_is_where_a_zstd_file_ends() {
+    let mut packed = BY_ZSTD;
+    packed[BY_ZSTD.len() - 1] ^= 1;
+    let (packets, broken) = read(&packed);
+    let problem = broken.unwrap().problem;
+    assert!(packets.len() == 2 && problem.ends_with("the checksum of a Zstandard frame is wrong"), "{problem}");
+}
+
 #[test]
 fn a_cut_file_gives_its_whole_packets_and_the_offset_of_the_rest() {
     let bytes = pcap(TsResolution::MicroSecond, Endianness::Little);
@@ -116,7 +158,8 @@ fn a_packet_that_claims_too_much_is_where_the_file_ends() {
     let mut bytes = pcap(TsResolution::MicroSecond, Endianness::Little);
     bytes[70 + 8..70 + 12].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
     let (packets, broken) = read(&bytes);
-    let expected = Broken { offset: 70, problem: "a packet claims 2147483647 bytes".to_owned() };
+    let problem = "a packet claims 2147483647 bytes".to_owned();
+    let expected = Broken { packet: 2, offset: 70, problem, remedy: WHOLE };
     assert_eq!((packets.len(), broken), (1, Some(expected)));
 }
 
@@ -142,8 +185,16 @@ fn options_without_an_end_and_names_that_are_no_text_do_not_matter() {
 
 #[test]
 fn what_is_not_a_capture_is_refused() {
-    for bytes in [&b""[..], b"hello", &[0x1f, 0x8b, 1, 2, 3], &[0xa1, 0xb2, 0xc3, 0xd4], &[0; 100]] {
+    for bytes in [&b""[..], b"hello", &[0xa1, 0xb2, 0xc3, 0xd4], &[0; 100]] {
         assert!(matches!(File::open(bytes), Err(Unreadable::NotACapture)), "{bytes:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_unpacked_is_refused_with_what_helps() {
+    for bytes in [&[0x1f, 0x8b, 1, 2, 3][..], &BY_ZSTD[..9]] {
+        let error = File::open(bytes).err().unwrap().to_string();
+        assert!(error.starts_with("not a whole gzip or zstd file: ") && error.contains("copy it again"), "{error}");
     }
 }
 

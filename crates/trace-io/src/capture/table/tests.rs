@@ -3,7 +3,7 @@
 use super::*;
 use crate::capture::testing::from;
 
-const HERE: Interface = Interface { file: 0, index: None };
+const HERE: Interface = Interface { file: 0, index: None, network: None };
 
 /// The connection that ends by a segment.
 fn ended(table: &mut Table, at: u64, segment: &Segment) -> Option<Flow> {
@@ -41,8 +41,8 @@ fn the_longest_silent_connection_is_given_up_for_a_new_one() {
 fn one_packet_at_two_interfaces_belongs_to_two_flows() {
     let mut table = Table::default();
     table.on_segment(0, HERE, &segment(1));
-    table.on_segment(5, Interface { file: 1, index: None }, &segment(1));
-    table.on_segment(6, Interface { file: 0, index: Some(7) }, &segment(1));
+    table.on_segment(5, Interface { file: 1, index: None, network: None }, &segment(1));
+    table.on_segment(6, Interface { file: 0, index: Some(7), network: None }, &segment(1));
     let flows: Vec<_> = table
         .finish()
         .map(|flow| (flow.interface.file, flow.interface.index, flow.packets, flow.streams[0].counts.retransmissions))
