@@ -31,6 +31,7 @@ mod proxy;
 mod replay;
 mod report;
 mod run;
+mod schema;
 mod send;
 mod serve;
 mod several;
@@ -100,6 +101,8 @@ enum Command {
     Init(init::InitArgs),
     /// Check files of experiments and profiles.
     Check(check::CheckArgs),
+    /// Write the JSON Schema of a file, for editors.
+    Schema(schema::SchemaArgs),
     /// Write what a shell completes words with.
     Completions(shell::CompletionsArgs),
     /// Write the man page.
@@ -125,6 +128,7 @@ fn main() -> ExitCode {
         Command::Experiments(args) => experiments::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => shell::completions(&args, &mut Cli::command()),
         Command::Man => shell::man(&Cli::command()),
         Command::Profiles(args) => crate::profiles::run(&args),

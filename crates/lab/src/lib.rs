@@ -10,6 +10,7 @@ pub mod headlines;
 pub mod plan;
 pub mod results;
 pub mod run;
+pub mod schema;
 pub mod spec;
 pub mod tune;
 pub mod window;

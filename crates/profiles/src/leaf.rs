@@ -7,7 +7,7 @@
 //! drops those that only the old kind has, and gives those that only the new kind has their defaults: a comparison of two kinds
 //! differs in nothing else.
 
-use crate::units;
+use crate::units::{self, Notation};
 use base::{Duration, Ratio};
 use tcp::Config;
 
@@ -35,6 +35,22 @@ pub(crate) enum Unit {
     Bytes,
     Count,
     Share,
+}
+
+/// What a leaf accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One of these words.
+    Words(&'static [&'static str]),
+    /// A quantity.
+    Quantity {
+        /// How it is written.
+        notation: Notation,
+        /// The largest number that fits, for those that are whole.
+        most: Option<u64>,
+        /// Whether it may be `none`.
+        optional: bool,
+    },
 }
 
 /// Where a quantity lies.
@@ -134,6 +150,55 @@ impl Leaf {
                 None => Err(self.not_applicable(config)),
             },
         }
+    }
+
+    /// Returns what it accepts.
+    ///
+    /// # Panics
+    /// When it applies to no kind of its group, which the tests of the table exclude.
+    pub fn form(&self) -> Form {
+        let (unit, place) = match &self.access {
+            Access::Choice { words, .. } => return Form::Words(words),
+            Access::Quantity { unit, place } => (unit, place),
+        };
+        let notation = match unit {
+            Unit::Time => Notation::Time,
+            Unit::Bytes => Notation::Bytes,
+            Unit::Count => Notation::Count,
+            Unit::Share => Notation::Share,
+        };
+        let (most, optional) = match place(&mut self.config_with()) {
+            Some(Place::U32(_)) => (Some(u32::MAX.into()), false),
+            Some(Place::MaybeU32(_)) => (Some(u32::MAX.into()), true),
+            Some(Place::U16(_)) => (Some(u16::MAX.into()), false),
+            Some(Place::U8(_)) => (Some(u8::MAX.into()), false),
+            Some(Place::MaybeTime(_)) => (None, true),
+            Some(Place::Time(_) | Place::Share(_)) => (None, false),
+            None => unreachable!("{} applies to no kind", self.path),
+        };
+        Form::Quantity { notation, most, optional }
+    }
+
+    /// Returns the kinds of its group to which it applies, with the path that chooses; `None` if it applies always.
+    pub fn kinds(&self) -> Option<(&'static str, Vec<&'static str>)> {
+        let kind = self.kind_leaf()?;
+        let words = kind.words()?.iter().copied();
+        let applies = |word: &&'static str| {
+            let mut config = Config::default();
+            kind.write(&mut config, word).is_ok() && self.read(&config).is_some()
+        };
+        Some((kind.path, words.filter(applies).collect()))
+    }
+
+    /// A configuration to which it applies.
+    fn config_with(&self) -> Config {
+        let mut config = Config::default();
+        if let (Some(kind), Some((_, words))) = (self.kind_leaf(), self.kinds())
+            && let Some(word) = words.first()
+        {
+            kind.write(&mut config, word).expect("it was tried");
+        }
+        config
     }
 
     /// The words that it chooses from; `None` for a quantity.

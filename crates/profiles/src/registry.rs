@@ -49,6 +49,12 @@ const NAMES: [(Name, &str, core::ops::RangeInclusive<u32>); 8] = [
 /// A spelling that appears in published notes on tuning, but that the system does not recognise.
 const MISSPELT: &str = "GlobalTcpMaxWindowSize";
 
+/// Returns the names that `[registry]` of a profile accepts, with their valid values: the system's, and the misspelt one.
+pub fn names() -> impl Iterator<Item = (&'static str, core::ops::RangeInclusive<u32>)> {
+    let known = NAMES.iter().map(|(_, spelling, range)| (*spelling, range.clone()));
+    known.chain([(MISSPELT, 0..=WINDOW_MAX)])
+}
+
 /// What is wrong, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {

@@ -41,6 +41,60 @@ const BYTES: [(&str, u64); 8] = [
     ("gib", 1 << 30),
 ];
 
+/// A notation that this file reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notation {
+    /// [`duration`].
+    Time,
+    /// [`rate`].
+    Rate,
+    /// [`bytes`].
+    Bytes,
+    /// [`count`].
+    Count,
+    /// [`ratio`].
+    Share,
+}
+
+impl Notation {
+    /// Returns a regular expression (ECMA 262) that the texts of this notation match, without anchors. It checks form, not size.
+    pub fn pattern(self) -> String {
+        let number = format!("[0-9]+(\\.[0-9]{{1,{DECIMALS_MAX}}})?");
+        let one_of = |units: &[(&str, u64)]| units.iter().map(|(unit, _)| any_case(unit)).collect::<Vec<_>>().join("|");
+        match self {
+            Self::Time => format!("(0|{number} *({}))", one_of(&TIME)),
+            Self::Rate => {
+                let spelled = RATE.iter().flat_map(|(unit, _)| {
+                    let scale = unit.strip_suffix("bit").unwrap_or(unit);
+                    [(*unit).to_owned()].into_iter().chain(PER_SECOND.map(|ending| format!("{scale}{ending}")))
+                });
+                format!("{number} *({})", spelled.map(|unit| any_case(&unit)).collect::<Vec<_>>().join("|"))
+            }
+            Self::Bytes => format!("{number} *({})", one_of(&BYTES)),
+            Self::Count => "[0-9]+".to_owned(),
+            Self::Share => format!("({number} *%?|[0-9]+ */ *[0-9]+)"),
+        }
+    }
+
+    /// What such a text says, with an example.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Time => "a span of time, for example `25ms`; units ns, us, ms, s, min, h",
+            Self::Rate => "bits per second, for example `100Mbit`; units bit, kbit, Mbit, Gbit",
+            Self::Bytes => "bytes, for example `32MB`; units B, kB, MB, GB, KiB, MiB, GiB",
+            Self::Count => "a whole number, for example `10`",
+            Self::Share => "a share between 0 and 1, for example `1%`, `0.01` or `7/10`",
+        }
+    }
+}
+
+/// Either case of each letter.
+fn any_case(unit: &str) -> String {
+    let either =
+        |c: char| if c.is_ascii_lowercase() { format!("[{c}{}]", c.to_ascii_uppercase()) } else { c.to_string() };
+    unit.chars().map(either).collect()
+}
+
 /// A text that is not a valid quantity: the problem and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misread {

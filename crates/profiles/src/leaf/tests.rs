@@ -308,3 +308,24 @@ fn a_whole_number_never_stays_itself() {
     assert_eq!(divisor.read(config).as_deref(), Some("1"));
     assert_eq!([50, 150].map(|percent| divisor.scaled(config, percent)), [Some("0".to_owned()), Some("2".to_owned())]);
 }
+
+#[test]
+fn every_value_that_is_shown_has_the_form_that_is_announced() {
+    for leaf in LEAVES {
+        let config = leaf.config_with();
+        let value = leaf.read(&config).unwrap_or_else(|| panic!("{} applies nowhere", leaf.path));
+        match leaf.form() {
+            Form::Words(words) => assert!(words.contains(&value.as_str()), "{}", leaf.path),
+            Form::Quantity { most, optional, .. } => {
+                assert_eq!(leaf.write(&mut config.clone(), NONE).is_ok(), optional, "{}", leaf.path);
+                if let Some(most) = most {
+                    assert!(leaf.write(&mut config.clone(), &most.to_string()).is_ok(), "{}", leaf.path);
+                    assert!(leaf.write(&mut config.clone(), &(most + 1).to_string()).is_err(), "{}", leaf.path);
+                }
+            }
+        }
+    }
+    let min_eta = crate::find_leaf("cc.slow_start.min_eta").unwrap();
+    let (path, kinds) = min_eta.kinds().unwrap();
+    assert_eq!((path, kinds), ("cc.slow_start.kind", vec!["hystart", "hystart_pp_css", "hystart_pp_lss"]));
+}

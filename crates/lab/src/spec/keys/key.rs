@@ -3,16 +3,33 @@
 use crate::spec::refusal::Refusal;
 use crate::spec::setting::Point;
 use base::Duration;
-use profiles::units;
+use profiles::units::{self, Notation};
 
 /// A key of an experiment: its name and how to read, write and check it.
 #[derive(Debug)]
 pub struct Key {
     /// As users write it.
     pub name: &'static str,
+    /// What it accepts.
+    pub form: Form,
+    /// What it sets, in half a sentence.
+    pub says: &'static str,
     pub(super) set: fn(&mut Point, &str) -> Result<(), Refusal>,
     /// `None` for what is absent.
     pub(super) show: fn(&Point) -> Option<String>,
+}
+
+/// What a key accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A quantity.
+    Quantity(Notation),
+    /// A quantity or `none`.
+    Optional(Notation),
+    /// One of these words.
+    Words(&'static [&'static str]),
+    /// A text of several parts, like this one.
+    Text(&'static str),
 }
 
 impl Key {

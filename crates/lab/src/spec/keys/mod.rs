@@ -9,7 +9,7 @@ mod key;
 mod life;
 mod path;
 
-pub use key::Key;
+pub use key::{Form, Key};
 
 use crate::spec::managed_queue::DROP_TAIL;
 use crate::spec::setting::Point;
@@ -63,6 +63,31 @@ mod tests {
     use base::Rate;
     use netem::Buffer;
     use test_case::test_case;
+
+    #[test]
+    fn every_key_reads_what_its_form_announces() {
+        for key in keys() {
+            let examples = match key.form {
+                Form::Words(words) => words.to_vec(),
+                Form::Text(example) => vec![example],
+                Form::Quantity(notation) | Form::Optional(notation) => {
+                    vec![notation.meaning().split('`').nth(1).expect("it has an example")]
+                }
+            };
+            for example in examples {
+                let read = key.set(&mut Point::default(), example);
+                assert!(read.is_ok(), "{} = {example}: {}", key.name, read.unwrap_err());
+            }
+            let none = key.set(&mut Point::default(), "none").is_ok();
+            assert!(none || !matches!(key.form, Form::Optional(_)), "{}", key.name);
+            assert!(!none || !matches!(key.form, Form::Quantity(_)), "{} may be none", key.name);
+            assert!(
+                !matches!(key.form, Form::Words(_)) || key.set(&mut Point::default(), "other").is_err(),
+                "{}",
+                key.name
+            );
+        }
+    }
 
     fn set(name: &str, text: &str) -> Result<String, String> {
         let set = Key::find(name).expect("the key exists").set(&mut Point::default(), text);
