@@ -8,6 +8,8 @@ use crate::failure::{Failure, cannot_trace};
 use crate::interruption;
 use crate::machine;
 use crate::output::ResultFormat;
+use crate::progress;
+use crate::progress::note;
 use crate::{output, page, summary, table};
 use ::profiles::nearest;
 use args::AbArgs;
@@ -55,7 +57,7 @@ pub fn run(args: &AbArgs) -> Result<(), Failure> {
         let commands = again::commands(args, &plan, &std::env::args().skip(1).collect::<Vec<_>>());
         page::write("--report", path, &commands, threads(args.jobs), (&plan, &finished, &rows))?;
     }
-    unchecked.iter().for_each(|sentence| anstream::eprintln!("note: {sentence}"));
+    unchecked.iter().for_each(|sentence| note!("note: {sentence}"));
     summary::print(&finished, elapsed);
     if finished.failures.is_empty() && unmet.is_empty() { Ok(()) } else { Err(Failure::Reported) }
 }
@@ -128,7 +130,7 @@ pub fn find(name: &str) -> Result<Experiment, Failure> {
 pub fn open_store(directory: Option<&Path>) -> Result<Option<Store>, Failure> {
     let Some(directory) = directory else { return Ok(None) };
     let mut store = Store::open(directory).map_err(cannot_use)?;
-    store.notes().iter().for_each(|note| anstream::eprintln!("note: {note}"));
+    store.notes().iter().for_each(|note| note!("note: {note}"));
     machine::began(&mut store)?;
     Ok(Some(store))
 }
@@ -137,7 +139,7 @@ pub fn open_store(directory: Option<&Path>) -> Result<Option<Store>, Failure> {
 fn without_series(store: Option<&Store>) {
     let lacking = store.map_or(0, Store::without_series);
     if lacking > 0 {
-        anstream::eprintln!(
+        note!(
             "note: {lacking} of these runs were kept without series and are not made again; name another directory with \
              `--out` for series of all"
         );
@@ -174,7 +176,7 @@ fn make(
             None
         }
     };
-    let bar = output::progress_bar(plan.runs.len() as u64, "{pos}/{len} runs {eta}");
+    let bar = progress::bar(plan.runs.len() as u64, "{pos}/{len} runs {rate} {eta} left");
     let mut progress = |_: &lab::RunSpec| bar.inc(1);
     let began = Instant::now();
     let backend: &dyn Backend = match (&real, &trace) {
@@ -233,7 +235,7 @@ fn disturbances(plan: &Plan, finished: &Finished) {
     let (again, disturbed) = (names(|run| run.attempts > 1), names(|run| run.disturbed));
     if !again.is_empty() {
         let late = realtime::LATE;
-        anstream::eprintln!(
+        note!(
             "note: {} runs were made twice, because packets left more than {late} late: {}",
             again.len(),
             again.join(", ")

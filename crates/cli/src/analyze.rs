@@ -3,6 +3,7 @@
 mod text;
 
 use crate::failure::Failure;
+use crate::progress;
 use crate::{interruption, output, view};
 use clap::{Args, ValueEnum};
 use std::fs::File;
@@ -151,13 +152,13 @@ impl Input {
         let found = match &self.file {
             Some(file) => {
                 let len = file.metadata().map_err(|error| cannot(&self.name, &error))?.len();
-                let bar = output::progress_bar(len, "{bytes}/{total_bytes} {binary_bytes_per_sec} {eta}");
+                let bar = progress::bar(len, "{bytes}/{total_bytes} {binary_bytes_per_sec} {eta} left");
                 let found = read(&mut bar.wrap_read(file));
                 bar.finish_and_clear();
                 found
             }
             None => {
-                let bar = output::progress_spinner("{bytes} {binary_bytes_per_sec}");
+                let bar = progress::spinner("{bytes} {binary_bytes_per_sec}");
                 let found = read(&mut bar.wrap_read(stdin().lock()));
                 bar.finish_and_clear();
                 found

@@ -11,6 +11,7 @@ use crate::ab::{open_store, threads};
 use crate::failure::Failure;
 use crate::interruption;
 use crate::output::{self, RowFormat};
+use crate::progress;
 pub use args::FidelityArgs;
 use args::PathKind;
 use indicatif::ProgressBar;
@@ -52,7 +53,7 @@ fn compare_with_simulator(args: &FidelityArgs) -> Result<(), Failure> {
     let mut comparisons = Vec::new();
     let mut stores = [open(args, "sim")?, open(args, "netns")?];
     let runs: usize = simulated.iter().chain(&real).map(|plan| plan.runs.len()).sum();
-    let bar = output::progress_bar(runs as u64, "{pos}/{len} runs {eta}");
+    let bar = progress::bar(runs as u64, "{pos}/{len} runs {rate} {eta} left");
     for ((group, sim), real) in groups.iter().zip(&simulated).zip(&real) {
         let there = make(sim, &SimBackend, threads(None), &mut stores[0], &bar)?;
         let here = make(real, &backend, 1, &mut stores[1], &bar)?;

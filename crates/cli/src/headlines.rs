@@ -7,6 +7,8 @@ use crate::ab::{open_store, threads};
 use crate::backend::BackendChoice;
 use crate::failure::Failure;
 use crate::output::{self, RowFormat};
+use crate::progress;
+use crate::progress::note;
 use ::profiles::nearest;
 use clap::Args;
 use lab::headlines::{Backends, Claim, Evidence, Finding, Verdict, claims, evidence, find};
@@ -88,7 +90,7 @@ fn make(args: &HeadlinesArgs, claims: &[&'static Claim], mut store: Option<&mut 
     };
     let jobs = threads(args.jobs);
     let runs = plans.iter().map(|(_, plan)| plan.runs.len() as u64).sum();
-    let bar = output::progress_bar(runs, "{pos}/{len} runs {eta} {msg}");
+    let bar = progress::bar(runs, "{pos}/{len} runs {rate} {eta} left {msg}");
     let mut made = Evidence::default();
     for (study, plan) in plans {
         bar.set_message(study.name);
@@ -102,7 +104,7 @@ fn make(args: &HeadlinesArgs, claims: &[&'static Claim], mut store: Option<&mut 
 fn conclude(evidence: &Evidence, findings: &[Finding], began: Instant) -> Result<(), Failure> {
     let runs: usize = evidence.all().map(|runs| runs.plan.runs.len()).sum();
     let packets: u64 = evidence.all().map(|runs| runs.packets).sum();
-    anstream::eprintln!(
+    note!(
         "done: {runs} runs, {packets} packets in {:.2} s; {}",
         began.elapsed().as_secs_f64(),
         table::reproduced(findings)

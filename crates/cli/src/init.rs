@@ -1,6 +1,7 @@
 //! `longhaul init`: a commented experiment.
 
 use crate::failure::Failure;
+use crate::progress::note;
 use clap::Args;
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -26,7 +27,7 @@ pub fn run(args: &InitArgs) -> Result<(), Failure> {
     let file = OpenOptions::new().write(true).create_new(true).open(&args.file);
     file.and_then(|mut file| file.write_all(TEMPLATE.as_bytes()))
         .map_err(|error| Failure::usage(format!("cannot write `{path}`: {error}; name another file")))?;
-    anstream::eprintln!("wrote {path}: check it with `longhaul check {path}`, run it with `longhaul ab {path}`");
+    note!("wrote {path}: check it with `longhaul check {path}`, run it with `longhaul ab {path}`");
     Ok(())
 }
 

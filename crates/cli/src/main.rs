@@ -27,6 +27,7 @@ mod observe;
 mod output;
 mod page;
 mod profiles;
+mod progress;
 mod proxy;
 mod replay;
 mod report;
@@ -53,6 +54,9 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "longhaul", version, max_term_width = 100)]
 struct Cli {
+    /// No progress, notes and summaries on stderr; errors and warnings stay.
+    #[arg(long, global = true)]
+    quiet: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -116,7 +120,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
+    let cli = Cli::parse();
+    if cli.quiet {
+        progress::be_quiet();
+    }
+    let done = match cli.command {
         Command::Ab(args) => ab::run(&args),
         Command::Analyze(args) => analyze::run(&args),
         Command::Run(args) => run::run(&args),

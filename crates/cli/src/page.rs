@@ -1,12 +1,14 @@
 //! A comparison as one self-contained HTML file: whether it can be written, and writing it.
 
 use crate::failure::Failure;
+use crate::progress::{self, note};
 use crate::whole_file::WholeFile;
 use lab::results::{self, Row};
 use lab::{Finished, Plan};
 use report::{Commands, Comparison};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::Path;
+use std::time::Duration;
 
 fn refused(option: &str, path: &Path, why: &str) -> Failure {
     Failure::usage(format!("{option} {}: {why}; name a file in a folder that can be written", path.display()))
@@ -38,7 +40,11 @@ pub fn write(
     (plan, finished, rows): (&Plan, &Finished, &[Row]),
 ) -> Result<(), Failure> {
     let conditions = results::conditions(plan, rows);
+    let bar = progress::spinner("{msg} {elapsed}");
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar.set_message("making runs of several flows again");
     let courses = results::courses(plan, rows, jobs);
+    bar.finish_and_clear();
     let page = Comparison { plan, finished, rows, conditions: &conditions, courses: &courses, commands };
     if path.as_os_str() == "-" {
         let mut out = BufWriter::new(io::stdout().lock());
@@ -52,6 +58,6 @@ pub fn write(
         out.finish()
     });
     written.map_err(|error| refused(option, path, &error.to_string()))?;
-    anstream::eprintln!("{}: open it in a browser; it needs nothing else", path.display());
+    note!("{}: open it in a browser; it needs nothing else", path.display());
     Ok(())
 }

@@ -6,6 +6,7 @@ use crate::ab::args::AbArgs;
 use crate::ab::{self, again};
 use crate::failure::Failure;
 use crate::page;
+use crate::progress::note;
 use clap::{Args, Parser, Subcommand};
 use lab::{Store, kept, results};
 use serde_json::Value;
@@ -66,7 +67,7 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
         )));
     }
     if found < all {
-        anstream::eprintln!("note: {} of {all} runs are missing; `{line}` makes them", all - found);
+        note!("note: {} of {all} runs are missing; `{line}` makes them", all - found);
     }
     let mut commands = again::commands(&made, &plan, &words[1..]);
     let rows = results::rows(&plan, &finished);

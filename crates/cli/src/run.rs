@@ -3,6 +3,7 @@
 use crate::ab;
 use crate::failure::Failure;
 use crate::observe::TraceArgs;
+use crate::progress::note;
 use crate::several;
 use clap::Args;
 use lab::plan::Cell;
@@ -58,7 +59,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     if cells > 1 {
         let title = plan.cells[args.cell as usize - 1].title();
-        anstream::eprintln!("note: cell {} of {cells}: {title}; `--cell` chooses another", args.cell);
+        note!("note: cell {} of {cells}: {title}; `--cell` chooses another", args.cell);
     }
     let arm = &plan.arms[0];
     let names = Names {

@@ -1,16 +1,16 @@
 //! `longhaul send` and `longhaul recv`: one connection from a TUN device to any TCP.
 
 use crate::failure::LinkError;
+use crate::progress;
 use crate::serve::{LinkArgs, drive};
 use crate::tracer::{OurEnd, Subject, Tracer};
 use crate::transfer::{SummaryFormat, print_summary};
 use crate::whole_file::WholeFile;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use net::{Ended, Hook, Payload, Transfer};
 use std::cell::RefCell;
 use std::fs::File;
-use std::io::IsTerminal;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -236,18 +236,11 @@ fn conclude(
     }
 }
 
-/// Draws on stderr, and only on a terminal.
+/// Shows bytes on stderr.
 fn progress_bar(total: Option<u64>) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
     match total {
-        Some(total) => {
-            const TEMPLATE: &str = "{bar:40} {bytes}/{total_bytes} {binary_bytes_per_sec} {eta}";
-            let style = ProgressStyle::with_template(TEMPLATE).expect("the template is right");
-            ProgressBar::new(total).with_style(style)
-        }
-        None => ProgressBar::new_spinner(),
+        Some(total) => progress::bar(total, "{bytes}/{total_bytes} {binary_bytes_per_sec} {eta} left"),
+        None => progress::spinner("{bytes} {binary_bytes_per_sec}"),
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::failure::{self, Failure};
 use crate::observe::{self, TraceArgs, limited};
 use crate::output;
+use crate::progress::note;
 use base::Instant;
 use lab::run::observed::Names;
 use lab::run::several::{FlowResult, Only, each_flow, meta_of, traced};
@@ -76,7 +77,7 @@ pub fn make(names: &Names, run: &RunSpec, to: &TraceArgs) -> Result<(), Failure>
     if to.trace.is_some() && chosen.len() < flows.len() {
         let names: Vec<&str> = chosen.iter().map(|flow| flow.name.as_str()).collect();
         let (some, all, names) = (chosen.len(), flows.len(), names.join(", "));
-        anstream::eprintln!("note: the trace holds {some} of {all} flows: {names}; `--flows` changes how many");
+        note!("note: the trace holds {some} of {all} flows: {names}; `--flows` changes how many");
     }
     let limits: Vec<(&str, String)> =
         chosen.iter().zip(&summaries).map(|(flow, summary)| (flow.name.as_str(), limited(summary))).collect();

@@ -1,5 +1,6 @@
 //! The final message of `longhaul ab` on stderr: how long it took, and how fast it was. Never part of results.
 
+use crate::progress::note;
 use lab::Finished;
 use nix::time::{ClockId, clock_gettime};
 use std::time::Duration;
@@ -12,12 +13,12 @@ fn cpu_time() -> Option<Duration> {
 /// Reports how much was done in `elapsed`.
 pub fn print(finished: &Finished, elapsed: Duration) {
     if finished.resumed > 0 {
-        anstream::eprintln!("resumed: {} runs were there already", finished.resumed);
+        note!("resumed: {} runs were there already", finished.resumed);
     }
     if let Some(cpu) = cpu_time() {
-        anstream::eprintln!("cpu: {:.2} s", cpu.as_secs_f64());
+        note!("cpu: {:.2} s", cpu.as_secs_f64());
     }
-    anstream::eprintln!("{}", last_line(finished, elapsed));
+    note!("{}", last_line(finished, elapsed));
 }
 
 fn last_line(finished: &Finished, elapsed: Duration) -> String {

@@ -2,6 +2,7 @@
 
 use crate::failure::{self, LinkError};
 use crate::observe::limited;
+use crate::progress::note;
 use lab::run::observed::{RECEIVER, meta_of_real};
 use profiles::Profile;
 use serde_json::json;
@@ -87,7 +88,7 @@ pub fn each<T>(
         0 => String::new(),
         connections => format!("; {connections} more came while too many were traced"),
     };
-    anstream::eprintln!("traces of {} connections in {}{left_out}", traced.written, path.display());
+    note!("traces of {} connections in {}{left_out}", traced.written, path.display());
     let done = done?;
     traced.failed.map_or(Ok(done), |failed| Err(cannot_trace(failed)))
 }

@@ -8,6 +8,8 @@ use crate::ab::{self, open_store, threads};
 use crate::failure::Failure;
 use crate::interruption;
 use crate::output::{self, RowFormat};
+use crate::progress;
+use crate::progress::note;
 use ::profiles::{Profile, find};
 use clap::Args;
 use indicatif::ProgressBar;
@@ -119,7 +121,7 @@ fn made<T>(
     store: Option<&mut Store>,
     make: impl FnOnce(Maker<'_>) -> Result<T, StoreError>,
 ) -> Result<T, Failure> {
-    let bar: ProgressBar = output::progress_bar(0, "{pos}/{len} runs {eta}");
+    let bar: ProgressBar = progress::bar(0, "{pos}/{len} runs {rate} {eta} left");
     let mut begins = |runs: usize| bar.inc_length(runs as u64);
     let mut done = |_: &RunSpec| bar.inc(1);
     let jobs = threads(args.jobs);
@@ -131,7 +133,7 @@ fn made<T>(
 fn conclude(found: &Found) -> Result<(), Failure> {
     found.failure.iter().for_each(|failure| anstream::eprintln!("warning: {failure}"));
     if found.out_of_budget {
-        anstream::eprintln!("note: the budget ended the search after {} runs; `--budget` allows more", found.runs);
+        note!("note: the budget ended the search after {} runs; `--budget` allows more", found.runs);
     }
     Ok(())
 }

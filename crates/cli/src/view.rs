@@ -1,6 +1,7 @@
 //! `longhaul view`: writes traces as one self-contained HTML file.
 
 use crate::failure::Failure;
+use crate::progress::note;
 use crate::whole_file::WholeFile;
 use clap::Args;
 use report::model::Run;
@@ -39,7 +40,7 @@ pub fn run(args: &ViewArgs) -> Result<(), Failure> {
         .collect();
     let (mut runs, mut paths): (Vec<Run>, Vec<PathBuf>) = each.into_iter().unzip();
     if runs.len() > MOST {
-        anstream::eprintln!("note: the page shows the first {MOST} of {} flows", runs.len());
+        note!("note: the page shows the first {MOST} of {} flows", runs.len());
         runs.truncate(MOST);
         paths.truncate(MOST);
     }
@@ -71,7 +72,7 @@ pub fn write(title: &str, runs: &[Run], output: &Path) -> Result<(), Failure> {
         });
     }
     write_quietly(title, runs, output)?;
-    anstream::eprintln!("{}: open it in a browser; it needs nothing else", output.display());
+    note!("{}: open it in a browser; it needs nothing else", output.display());
     Ok(())
 }
 

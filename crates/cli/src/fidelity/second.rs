@@ -5,6 +5,7 @@ use super::second_table as table;
 use super::table::Page;
 use crate::failure::Failure;
 use crate::output::{self, RowFormat};
+use crate::progress;
 use lab::run::stamp;
 use realtime::second::{Cell, Order, Step, measure};
 use realtime::{Interrupt, NetnsBackend, remove_leftovers};
@@ -22,7 +23,7 @@ pub fn run(args: &FidelityArgs) -> Result<(), Failure> {
     let interrupt = Interrupt::catch("interrupted: nothing is kept".to_owned())
         .map_err(|error| Failure::Failed(format!("signals: {error}")))?;
     let order = Order { cells, runs, bytes: args.bytes, busy: args.busy };
-    let bar = output::progress_bar(order.steps(), "{pos}/{len} {msg} {eta}");
+    let bar = progress::bar(order.steps(), "{pos}/{len} {msg} {eta} left");
     let measured = measure(&order, &interrupt, &|step| match step {
         Step::Begins(name) => bar.set_message(name),
         Step::Done => bar.inc(1),

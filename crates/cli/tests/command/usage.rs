@@ -103,3 +103,14 @@ fn a_results_file_of_something_else_is_refused_and_left_alone() {
     assert!(ended.stderr.contains("line 1 is not a longhaul result"), "{}", ended.stderr);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"mine\": true}\n");
 }
+
+#[test]
+fn a_quiet_command_says_nothing_but_its_result() {
+    let loud = ab("wan", &["--arms", "linux,rfc"]);
+    let quiet = ab("wan", &["--arms", "linux,rfc", "--quiet"]);
+    assert_eq!((loud.code, quiet.code), (Some(0), Some(0)), "{}", loud.stderr);
+    assert!(loud.stderr.contains("done: ") && quiet.stderr.is_empty(), "{}", quiet.stderr);
+    assert_eq!(loud.stdout, quiet.stdout);
+    let wrong = longhaul(&["--quiet", "ab", "no-such-experiment"]);
+    assert!(wrong.code == Some(2) && wrong.stderr.starts_with("error: "), "{}", wrong.stderr);
+}
