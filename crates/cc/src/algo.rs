@@ -9,6 +9,7 @@ pub use crate::avoidance::{CubicConfig, FastConvergence, RenoConfig, RenoGrowth,
 use crate::bbr3::{Bbr3, Bbr3Config};
 use crate::control::CongestionControl;
 use crate::loss_based::LossBased;
+use crate::outside::{Outside, OutsideConfig};
 use crate::pacing::WindowPacing;
 use crate::slow_start::ack_train::TrainTest;
 pub use crate::slow_start::delay_increase::DelayIncreaseConfig;
@@ -54,6 +55,8 @@ pub enum ControllerConfig {
     LossBased,
     /// BBRv3 (draft-ietf-ccwg-bbr), which has rules of its own instead of these; in a box, because the others need no room for them.
     Bbr3(Box<Bbr3Config>),
+    /// A program's own, which has rules of its own instead of slow start, avoidance and pacing. No profile names it.
+    Outside(OutsideConfig),
 }
 
 /// What an ACK opens the window by (RFC 5681 §3.1: what it newly acknowledges). The endpoint, which keeps the scoreboard,
@@ -170,6 +173,9 @@ pub fn build(cfg: &CcConfig, smss: Bytes, iss: SeqNum) -> Box<dyn CongestionCont
     if let ControllerConfig::Bbr3(bbr3) = &cfg.controller {
         let rng = Rng::new(iss.0.into()).fork("bbr3");
         return Box::new(Bbr3::new(bbr3, Window::new(&cfg.initial_window, smss), rng));
+    }
+    if let ControllerConfig::Outside(outside) = &cfg.controller {
+        return Box::new(Outside::new(outside, Window::new(&cfg.initial_window, smss), iss.0));
     }
     match &cfg.slow_start {
         SlowStartConfig::Classic(classic) => with_slow_start(cfg, smss, iss, Classic::new(classic)),

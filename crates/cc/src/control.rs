@@ -140,6 +140,8 @@ pub enum CcPhase {
     Cubic,
     /// Compound TCP's congestion avoidance.
     Compound,
+    /// A program's own congestion control, beyond its slow start.
+    Outside,
     /// BBR doubles its rate until the pipe is full.
     Startup,
     /// BBR removes the queue that this left.

@@ -204,6 +204,7 @@ pub fn phase_name(phase: CcPhase) -> &'static str {
         CcPhase::ProbeRefill => "probe_refill",
         CcPhase::ProbeUp => "probe_up",
         CcPhase::ProbeRtt => "probe_rtt",
+        CcPhase::Outside => "outside",
     }
 }
 

@@ -30,14 +30,14 @@ macro_rules! choice {
     };
 }
 
-/// A choice among variants with data, which start with their defaults.
+/// A choice among variants with data, which start with their defaults; variants that no word names leave the leaf without a value.
 macro_rules! kind {
-    ($path:literal, |$c:ident| $field:expr, $($word:literal => $pattern:pat => $default:expr),+ $(,)?) => {
+    ($path:literal, |$c:ident| $field:expr, $($word:literal => $pattern:pat => $default:expr),+ $(; $unnamed:pat)? $(,)?) => {
         Leaf {
             path: $path,
             access: Access::Choice {
                 words: &[$($word),+],
-                get: |$c| Some(match $field { $($pattern => $word),+ }),
+                get: |$c| Some(match $field { $($pattern => $word),+ $(, $unnamed => return None)? }),
                 set: |$c, word| { $(if word == $word { $field = $default; })+ },
             },
         }

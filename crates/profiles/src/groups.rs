@@ -29,7 +29,7 @@ pub(crate) fn chunk_costs(config: &mut Config) -> Option<(&mut u32, &mut u32)> {
 pub(crate) fn bbr3(config: &mut Config) -> Option<&mut Bbr3Config> {
     match &mut config.cc.controller {
         ControllerConfig::Bbr3(bbr3) => Some(bbr3),
-        ControllerConfig::LossBased => None,
+        ControllerConfig::LossBased | ControllerConfig::Outside(_) => None,
     }
 }
 

@@ -51,7 +51,8 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("cc.initial_window.bytes_max", Bytes, MaybeU32, |c| c.cc.initial_window.bytes_max),
     kind!("cc.controller.kind", |c| c.cc.controller,
         "loss_based" => ControllerConfig::LossBased => ControllerConfig::LossBased,
-        "bbr3" => ControllerConfig::Bbr3(_) => ControllerConfig::Bbr3(Box::default())),
+        "bbr3" => ControllerConfig::Bbr3(_) => ControllerConfig::Bbr3(Box::default());
+        ControllerConfig::Outside(_)),
     quantity!("cc.controller.drain_gain", Share, |c| bbr3(c).map(|bbr3| Place::Share(&mut bbr3.drain_gain))),
     quantity!("cc.controller.down_gain", Share, |c| bbr3(c).map(|bbr3| Place::Share(&mut bbr3.down_gain))),
     quantity!("cc.controller.startup_loss", Share, |c| bbr3(c).map(|bbr3| Place::Share(&mut bbr3.startup_loss))),

@@ -282,6 +282,8 @@ labels! {
         ProbeUp = "probe_up",
         /// BBR sends little, to see the round trip without a queue.
         ProbeRtt = "probe_rtt",
+        /// A program's own congestion control, beyond its slow start.
+        Outside = "outside",
     }
 
     /// Why slow start ended.

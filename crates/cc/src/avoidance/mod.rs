@@ -80,7 +80,7 @@ fn in_question(window: &Window, event: &CongestionEvent) -> Bytes {
 }
 
 /// `bytes` times `ratio`, rounded down.
-fn scaled(bytes: Bytes, ratio: Ratio) -> Bytes {
+pub(crate) fn scaled(bytes: Bytes, ratio: Ratio) -> Bytes {
     // A ratio is at most one, so the result fits.
     (u128::from(bytes) * u128::from(ratio.num()) / u128::from(ratio.den())) as Bytes
 }

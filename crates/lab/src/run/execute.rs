@@ -133,9 +133,21 @@ fn collect(
     Ok(())
 }
 
-/// A panic in a run becomes that run's failure: it has a seed and can be replayed like any other.
 pub(crate) fn guarded(backend: &dyn Backend, run: &RunSpec, wanted: Wanted) -> Result<Made, RunFailure> {
-    catch_unwind(AssertUnwindSafe(|| backend.run_in_parts(run, wanted))).unwrap_or_else(|panic| {
+    caught(run, || backend.run_in_parts(run, wanted))
+}
+
+/// Makes a run, where a panic becomes the run's failure: it has a seed and can be replayed like any other. What unwinds with a
+/// [`RunFailure`], as a program's own congestion control does that cannot go on, ends the run with that.
+///
+/// # Errors
+/// As what makes it.
+pub fn caught<T>(run: &RunSpec, make: impl FnOnce() -> Result<T, RunFailure>) -> Result<T, RunFailure> {
+    catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|panic| {
+        let panic = match panic.downcast::<RunFailure>() {
+            Ok(failure) => return Err(*failure),
+            Err(panic) => panic,
+        };
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
         Err(RunFailure(format!("Panicked, seed {}: {}", run.seed, text.unwrap_or("no message"))))
     })

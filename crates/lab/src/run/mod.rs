@@ -31,7 +31,7 @@ pub(crate) mod store;
 pub use applications::ApplicationResult;
 pub use backend::{Backend, RunFailure};
 pub(crate) use execute::guarded;
-pub use execute::{Finished, execute, execute_until, kept};
+pub use execute::{Finished, caught, execute, execute_until, kept};
 pub use flows::Order;
 pub use ideal::ideal_time;
 pub use identity::Identity;

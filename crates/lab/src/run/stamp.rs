@@ -10,11 +10,12 @@
 //! sets should matter in one), events expose inner state before it matters on the wire, and a stamp counts only together with the
 //! release of the program.
 
+mod advisor;
 mod cells;
 
 use crate::plan::RunSpec;
 use crate::run::simulated::measured;
-use crate::spec::Ends;
+use crate::spec::{Ends, outside, with_controller};
 use core::fmt;
 use profiles::Profile;
 use sim::{Device, Outcome, Scenario};
@@ -68,6 +69,10 @@ pub fn version(ends: &Ends) -> String {
     static KNOWN: Mutex<BTreeMap<String, Stamp>> = Mutex::new(BTreeMap::new());
     let release = env!("CARGO_PKG_VERSION");
     let Ends::Profile(config) = ends else { return release.to_owned() };
+    // A program's own congestion control is part of the digest of a run; the version is that of what applies its rules.
+    let with_reference = outside(config).map(|_| with_controller(config, advisor::reference()));
+    let ends = &with_reference.clone().map_or_else(|| ends.clone(), Ends::Profile);
+    let config = with_reference.as_ref().unwrap_or(config);
     let key: String = ends.lines().into_iter().map(|(leaf, value)| format!("{leaf}={value}\n")).collect();
     let known = |text: &str| KNOWN.lock().expect("no thread panics while it holds the lock").get(text).copied();
     let stamp = known(&key).unwrap_or_else(|| {

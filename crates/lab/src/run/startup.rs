@@ -39,7 +39,7 @@ const fn is_slow_start(phase: Phase) -> bool {
         Phase::SlowStart | Phase::Jump | Phase::Css | Phase::Lss | Phase::Draining | Phase::Startup | Phase::Drain => {
             true
         }
-        Phase::Reno | Phase::Cubic | Phase::Compound => false,
+        Phase::Reno | Phase::Cubic | Phase::Compound | Phase::Outside => false,
         Phase::ProbeDown | Phase::ProbeCruise | Phase::ProbeRefill | Phase::ProbeUp | Phase::ProbeRtt => false,
     }
 }

@@ -111,7 +111,7 @@ impl Experiment {
                 let mut of_this_name = self.arms.iter().filter(|spec| spec.name == arm);
                 let (profile, set) = of_this_name
                     .find_map(|spec| match &spec.kind {
-                        ArmKind::Profile { profile, set } => Some((profile, set)),
+                        ArmKind::Profile { profile, set, .. } => Some((profile, set)),
                         ArmKind::Kernel(_) | ArmKind::Command(_) => None,
                     })
                     .expect("a target's arm is a profile");

@@ -1,6 +1,7 @@
 //! Kinds of arms: one of our profiles, the machine's kernel, or two programs. The last two exist in real time only.
 
 use crate::spec::refusal::Refusal;
+use cc::{ControllerConfig, OutsideConfig};
 use profiles::{OverrideError, Profile, UnknownProfile};
 use std::sync::Arc;
 use tcp::ValidConfig;
@@ -23,6 +24,8 @@ pub enum ArmKind {
         profile: Arc<Profile>,
         /// Leaves that differ from the profile, path and value.
         set: Vec<(String, String)>,
+        /// A program's own congestion control in place of the profile's. Files cannot name one.
+        controller: Option<OutsideConfig>,
     },
     /// The kernel's TCP.
     Kernel(KernelCc),
@@ -59,6 +62,19 @@ pub struct CommandPair {
     pub server: String,
     /// Transfers `{bytes}` to `{host}`, `{port}`, and ends.
     pub client: String,
+}
+
+/// What stands for the leaf of the controller where a program brought its own.
+const CONTROLLER: &str = "cc.controller";
+
+/// What an arm of a file or a program may be called.
+pub(crate) const ARM_NAMES: &str = "use letters, digits, `-` and `_`; path, flow, run and use are reserved";
+
+/// Returns whether an arm of a file or a program may have this name.
+pub(crate) fn is_arm_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+        && !profiles::is_reserved(name)
 }
 
 /// Before the name of a congestion control.
@@ -125,7 +141,7 @@ impl CommandPair {
 impl ArmSpec {
     /// An arm that is a profile and nothing else.
     pub fn of_profile(profile: Arc<Profile>) -> Self {
-        Self { name: profile.name.clone(), kind: ArmKind::Profile { profile, set: Vec::new() } }
+        Self { name: profile.name.clone(), kind: ArmKind::Profile { profile, set: Vec::new(), controller: None } }
     }
 
     /// An arm that is a built-in profile and nothing else.
@@ -136,7 +152,13 @@ impl ArmSpec {
     /// Returns the ends of a run, with further leaves set; only profiles have leaves.
     pub(crate) fn ends(&self, more: &[(String, String)]) -> Result<Ends, OverrideError> {
         Ok(match &self.kind {
-            ArmKind::Profile { profile, set } => Ends::Profile(profile.with(&[set, more].concat())?),
+            ArmKind::Profile { profile, set, controller } => {
+                let config = profile.with(&[set, more].concat())?;
+                Ends::Profile(match controller {
+                    Some(controller) => with_controller(&config, ControllerConfig::Outside(controller.clone())),
+                    None => config,
+                })
+            }
             ArmKind::Kernel(cc) => Ends::Kernel(*cc),
             ArmKind::Command(pair) => Ends::Command(pair.clone()),
         })
@@ -157,17 +179,35 @@ impl ArmSpec {
     }
 }
 
+/// Returns a configuration with another controller, which has no bounds of its own.
+pub(crate) fn with_controller(config: &ValidConfig, controller: ControllerConfig) -> ValidConfig {
+    let mut config = tcp::Config::clone(config);
+    config.cc.controller = controller;
+    config.validate().expect("the rest of the configuration was valid")
+}
+
 impl Ends {
     /// Returns everything that determines them, one line each: `leaf=value`, or what the kernel or a shell receives.
     pub(crate) fn lines(&self) -> Vec<(String, String)> {
         let line = |key: &str, value: &str| (key.to_owned(), value.to_owned());
         match self {
             Self::Profile(config) => {
-                profiles::values(config).into_iter().map(|(path, value)| (path.to_owned(), value)).collect()
+                let leaves = profiles::values(config).into_iter().map(|(path, value)| (path.to_owned(), value));
+                leaves
+                    .chain(outside(config).map(|of| line(CONTROLLER, &format!("{} {}", of.name(), of.digest()))))
+                    .collect()
             }
             Self::Kernel(cc) => vec![line("kernel", cc.name())],
             Self::Command(pair) => vec![line("server", &pair.server), line("client", &pair.client)],
         }
+    }
+}
+
+/// The congestion control that a program brought, if there is one.
+pub(crate) fn outside(config: &ValidConfig) -> Option<&OutsideConfig> {
+    match &config.cc.controller {
+        ControllerConfig::Outside(outside) => Some(outside),
+        ControllerConfig::LossBased | ControllerConfig::Bbr3(_) => None,
     }
 }
 

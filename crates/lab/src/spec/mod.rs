@@ -55,6 +55,7 @@ pub use gaps::Gaps;
 pub use host::{Hosts, PauseSpec, Receiver};
 pub use keys::{Form as KeyForm, Key, keys};
 pub use kind::{ArmKind, ArmSpec, CommandPair, Ends, KernelCc};
+pub(crate) use kind::{outside, with_controller};
 pub use life::Life;
 pub use link_model::LinkModel;
 pub(crate) use link_model::LinkValue;

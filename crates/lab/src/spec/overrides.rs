@@ -4,8 +4,9 @@ use crate::spec::cells::Role;
 use crate::spec::choice::{CELL, CellChoice};
 use crate::spec::experiment::{Axis, Experiment, Target};
 use crate::spec::keys::Key;
-use crate::spec::kind::{ArmKind, ArmSpec};
+use crate::spec::kind::{ARM_NAMES, ArmKind, ArmSpec, is_arm_name};
 use crate::spec::refusal::{Refusal, UsageError};
+use cc::OutsideConfig;
 use profiles::{FindError, units};
 
 /// Options of `longhaul ab` that change the experiment.
@@ -44,6 +45,31 @@ impl Experiment {
         let (kinds, others): (Vec<&String>, Vec<&String>) = overrides.set.iter().partition(is_kind);
         for set in kinds.into_iter().chain(others) {
             self.set(set).map_err(|refusal| refusal.at(format!("--set {set}")))?;
+        }
+        Ok(())
+    }
+
+    /// Gives an arm a program's own congestion control. An arm of this name keeps its leaves; otherwise one is added that is `profile` apart
+    /// from it.
+    ///
+    /// # Errors
+    /// If the name is not one of an arm, or the arm is not a profile.
+    pub fn bring(&mut self, arm: &str, profile: &str, controller: &OutsideConfig) -> Result<(), UsageError> {
+        let place = || format!("arm {arm}");
+        if !self.arms.iter().any(|known| known.name == arm) {
+            if !is_arm_name(arm) {
+                return Err(Refusal::of_value(format!("`{arm}` cannot be the name of an arm"), ARM_NAMES).at(place()));
+            }
+            let found = find_profile(profile).map_err(|refusal| refusal.at(place()))?;
+            self.arms.push(ArmSpec { name: arm.to_owned(), ..found });
+            self.changed.push(format!("{arm}={profile} with {}", controller.name()));
+        }
+        for spec in self.arms.iter_mut().filter(|spec| spec.name == arm) {
+            let ArmKind::Profile { controller: own, .. } = &mut spec.kind else {
+                let remedy = "give it to an arm that is a profile";
+                return Err(Refusal::of_value("only a profile takes a controller".to_owned(), remedy).at(place()));
+            };
+            *own = Some(controller.clone());
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use crate::spec::company::{GROUP_KEYS, Group};
 use crate::spec::expect::Expectation;
 use crate::spec::experiment::{Axis, Experiment};
 use crate::spec::keys::{Key, keys};
-use crate::spec::kind::{ArmKind, ArmSpec, CommandPair};
+use crate::spec::kind::{ARM_NAMES, ArmKind, ArmSpec, CommandPair, is_arm_name};
 use crate::spec::refusal::{Part, Refusal};
 use crate::spec::setting::Point;
 use core::ops::Range;
@@ -236,13 +236,9 @@ impl Reader<'_> {
     }
 
     fn own_arm(&self, entry: &Entry<'_>) -> Result<ArmSpec, FileError> {
-        let name_is_good = !entry.key.is_empty()
-            && entry.key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
-            && !profiles::is_reserved(entry.key);
-        if !name_is_good {
+        if !is_arm_name(entry.key) {
             let problem = format!("`{}` cannot be the name of an arm", entry.key);
-            let remedy = "use letters, digits, `-` and `_`; path, flow, run and use are reserved";
-            return Err(self.file.error(entry.key_span.clone(), problem, remedy));
+            return Err(self.file.error(entry.key_span.clone(), problem, ARM_NAMES));
         }
         let inner = self.file.table(entry)?;
         let kind = if inner.iter().any(|inner| matches!(inner.key, "server" | "client")) {
@@ -294,7 +290,7 @@ impl Reader<'_> {
             return Err(self.file.error(entry.key_span.clone(), problem, remedy));
         };
         let set = set.map(|set| self.own_leaves(&profile, set)).transpose()?.unwrap_or_default();
-        Ok(ArmKind::Profile { profile, set })
+        Ok(ArmKind::Profile { profile, set, controller: None })
     }
 
     fn own_leaves(&self, profile: &Profile, set: &Entry<'_>) -> Result<Vec<(String, String)>, FileError> {

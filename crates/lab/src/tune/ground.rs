@@ -159,5 +159,6 @@ fn plan(experiment: &Experiment, arms: Vec<ArmSpec>) -> Result<Plan, UsageError>
 
 fn arm(profile: &Arc<Profile>, setting: &Setting) -> ArmSpec {
     let name = if setting.is_empty() { profile.name.clone() } else { format!("{} {setting}", profile.name) };
-    ArmSpec { name, kind: ArmKind::Profile { profile: Arc::clone(profile), set: setting.overrides() } }
+    let kind = ArmKind::Profile { profile: Arc::clone(profile), set: setting.overrides(), controller: None };
+    ArmSpec { name, kind }
 }

@@ -12,6 +12,7 @@ pub(crate) const NAME_LEN: usize = 16;
 pub(crate) fn name(config: &Config) -> &'static str {
     match (&config.cc.controller, &config.cc.avoidance) {
         (ControllerConfig::Bbr3(_), _) => "bbr",
+        (ControllerConfig::Outside(_), _) => "outside",
         (_, AvoidanceConfig::Reno(_)) => "reno",
         (_, AvoidanceConfig::Cubic(_)) => "cubic",
         (_, AvoidanceConfig::Compound(_)) => "compound",

@@ -53,6 +53,7 @@ pub(in crate::endpoint) const fn phase(phase: CcPhase) -> Phase {
         CcPhase::Reno => Phase::Reno,
         CcPhase::Cubic => Phase::Cubic,
         CcPhase::Compound => Phase::Compound,
+        CcPhase::Outside => Phase::Outside,
         CcPhase::Startup => Phase::Startup,
         CcPhase::Drain => Phase::Drain,
         CcPhase::ProbeDown => Phase::ProbeDown,
