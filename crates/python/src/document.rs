@@ -6,6 +6,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyRange, PyString, PyTuple};
 
+/// The key of an arm that names its controller.
+const CONTROLLER: &str = "controller";
 /// The name of what a dict was written as.
 pub const NAME: &str = "dict";
 
@@ -19,6 +21,30 @@ pub fn text(dict: &Bound<'_, PyDict>) -> PyResult<String> {
         text.push_str(&format!("{} = {line}\n", quoted(&name)));
     }
     Ok(text)
+}
+
+/// Arms by name, and their controllers.
+type Controllers<'py> = Vec<(String, Bound<'py, PyAny>)>;
+
+/// Returns an experiment's dict without the controllers of its arms, which are classes and not text, and these.
+pub fn without_controllers<'py>(spec: &Bound<'py, PyDict>) -> PyResult<(Bound<'py, PyDict>, Controllers<'py>)> {
+    let mut found = Vec::new();
+    let Some(arms) = spec.get_item("arms")?.and_then(|arms| arms.cast_into::<PyDict>().ok()) else {
+        return Ok((spec.clone(), found));
+    };
+    let rest = arms.copy()?;
+    for (name, arm) in arms.iter() {
+        let Ok(arm) = arm.cast_into::<PyDict>() else { continue };
+        if let Some(controller) = arm.get_item(CONTROLLER)? {
+            let arm = arm.copy()?;
+            arm.del_item(CONTROLLER)?;
+            rest.set_item(&name, arm)?;
+            found.push((key_of(&name, "arms")?, controller));
+        }
+    }
+    let spec = spec.copy()?;
+    spec.set_item("arms", rest)?;
+    Ok((spec, found))
 }
 
 /// Returns a setting as the lab's overrides have it: several values with commas between them.

@@ -16,6 +16,13 @@ pyo3::create_exception!(
 pyo3::create_exception!(longhaul, StoreError, Error, "A folder of results cannot be used.");
 pyo3::create_exception!(
     longhaul,
+    ControllerError,
+    Error,
+    "A controller raised, or returned something else than a Rule, and the sweep stopped. Its cause is what was raised.\n\nAttributes: \
+     `controller` (the class's name), `method`, `path` and `line` (of the class's code, or None)."
+);
+pyo3::create_exception!(
+    longhaul,
     Interrupted,
     PyKeyboardInterrupt,
     "The user stopped a sweep. `results` holds the runs that were done, and `out=` what is complete on disk."
@@ -68,6 +75,26 @@ pub fn of_usage(py: Python<'_>, error: &UsageError) -> PyErr {
 /// The same, put together here.
 pub fn of_place(py: Python<'_>, place: &str, problem: String, remedy: String) -> PyErr {
     of_usage(py, &UsageError { place: place.to_owned(), problem, remedy })
+}
+
+/// What a controller raised, with its class, method, path and line.
+pub fn of_controller(
+    py: Python<'_>,
+    sentence: String,
+    (class, method, path, line): (&str, &str, Option<String>, Option<u64>),
+    cause: PyErr,
+) -> PyErr {
+    let error = ControllerError::new_err(sentence);
+    let value = error.value(py);
+    let set = || {
+        value.setattr("controller", class)?;
+        value.setattr("method", method)?;
+        value.setattr("path", path)?;
+        value.setattr("line", line)
+    };
+    let set = set();
+    error.set_cause(py, Some(cause));
+    set.map_or_else(|failed: PyErr| failed, |()| error)
 }
 
 /// A folder that cannot be used.

@@ -1,5 +1,6 @@
 //! Experiments as values: read once, changed by the lab's own overrides, run.
 
+use crate::controller::{Brought, Travelling};
 use crate::document;
 use crate::errors;
 use crate::progress::Progress;
@@ -14,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// What an experiment was read from.
 #[derive(Clone, Debug)]
@@ -26,8 +27,15 @@ struct Origin {
     is_dict: bool,
 }
 
-/// What happened to it since: arms, settings, iterations and seed.
-type Change = (Vec<String>, Vec<String>, Option<u32>, Option<u64>);
+/// What happened to it since.
+#[derive(Clone, Debug)]
+enum Change {
+    Settings(Settings),
+    Controller(Arc<Brought>),
+}
+
+/// Arms, settings, iterations and seed.
+type Settings = (Vec<String>, Vec<String>, Option<u32>, Option<u64>);
 
 /// A comparison of TCPs over paths. Values do not change: `set`, `sweep` and `with_arms` return a new experiment.
 ///
@@ -52,15 +60,33 @@ impl Experiment {
 
     fn changed(&self, py: Python<'_>, change: Change) -> PyResult<Self> {
         let mut spec = self.spec.clone();
-        let (arms, set, iterations, seed) = change.clone();
-        let overrides = Overrides { arms, set, iterations, seed, ..Overrides::default() };
-        spec.apply(&overrides).map_err(|error| errors::of_usage(py, &error))?;
+        let applied = match &change {
+            Change::Settings((arms, set, iterations, seed)) => {
+                let (arms, set) = (arms.clone(), set.clone());
+                spec.apply(&Overrides { arms, set, iterations: *iterations, seed: *seed, ..Overrides::default() })
+            }
+            Change::Controller(brought) => spec.bring(&brought.arm, &brought.profile, &brought.config()),
+        };
+        applied.map_err(|error| errors::of_usage(py, &error))?;
         Ok(Self {
             origin: self.origin.clone(),
             changes: [&self.changes[..], &[change]].concat(),
             spec,
             plan: OnceLock::new(),
         })
+    }
+
+    fn settings(&self, py: Python<'_>, settings: Settings) -> PyResult<Self> {
+        self.changed(py, Change::Settings(settings))
+    }
+
+    /// The controllers that its arms brought.
+    fn controllers(&self) -> Vec<Arc<Brought>> {
+        let of = |change: &Change| match change {
+            Change::Controller(brought) => Some(Arc::clone(brought)),
+            Change::Settings(_) => None,
+        };
+        self.changes.iter().filter_map(of).collect()
     }
 
     fn plan(&self, py: Python<'_>) -> PyResult<&Plan> {
@@ -112,12 +138,28 @@ impl Experiment {
 
     /// Makes an experiment of a dict with the sections of an experiment's file.
     ///
+    /// An arm may have a `controller`, a class that extends Controller or an object of one, beside its `profile`.
+    ///
     /// Raises SpecError if it is wrong; its place is the keys that lead there, as in `path.rtt`.
     #[staticmethod]
     #[pyo3(signature = (spec, name="experiment"))]
     fn from_dict(spec: &Bound<'_, PyDict>, name: &str) -> PyResult<Self> {
-        let text = document::text(spec)?;
-        Self::read(spec.py(), Origin { name: name.to_owned(), file: document::NAME.to_owned(), text, is_dict: true })
+        let (spec, controllers) = document::without_controllers(spec)?;
+        let (py, text) = (spec.py(), document::text(&spec)?);
+        let read =
+            Self::read(py, Origin { name: name.to_owned(), file: document::NAME.to_owned(), text, is_dict: true })?;
+        controllers.into_iter().try_fold(read, |experiment, (arm, controller)| {
+            experiment.changed(py, Change::Controller(Brought::new(&arm, "", &controller)?))
+        })
+    }
+
+    /// Gives an arm a congestion controller in Python: a class that extends Controller, or an object of it with parameters. An arm of this
+    /// name keeps its leaves; otherwise one is added that is `profile` apart from its congestion control.
+    ///
+    /// Raises SpecError if it is not a controller, or there is no such profile.
+    #[pyo3(signature = (arm, controller, profile="rfc"))]
+    fn with_controller(&self, arm: &str, controller: &Bound<'_, PyAny>, profile: &str) -> PyResult<Self> {
+        self.changed(controller.py(), Change::Controller(Brought::new(arm, profile, controller)?))
     }
 
     /// Sets a key to a value, or to several: a list makes a sweep. The file's sweep of this key no longer applies.
@@ -125,7 +167,7 @@ impl Experiment {
     /// Raises SpecError.
     fn set(&self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
         let set = format!("{key}={}", document::setting(value, key)?);
-        self.changed(value.py(), (Vec::new(), vec![set], None, None))
+        self.settings(value.py(), (Vec::new(), vec![set], None, None))
     }
 
     /// Sets several keys together, which then have to fit: `sweep(path={"rtt": ["25ms", "50ms"], "loss": 0.001})` or, for keys that are no
@@ -143,7 +185,7 @@ impl Experiment {
         for dict in [settings, keys].into_iter().flatten() {
             flatten(dict, "", &mut all)?;
         }
-        self.changed(py, (Vec::new(), all, None, None))
+        self.settings(py, (Vec::new(), all, None, None))
     }
 
     /// Compares these arms instead: names of the experiment's arms, of profiles, or paths of profiles. The first is the reference; one
@@ -156,7 +198,7 @@ impl Experiment {
         if arms.is_empty() {
             return Err(PyTypeError::new_err("with_arms: name one arm or more"));
         }
-        self.changed(names.py(), (arms, Vec::new(), None, None))
+        self.settings(names.py(), (arms, Vec::new(), None, None))
     }
 
     /// Its name.
@@ -227,14 +269,14 @@ impl Experiment {
         if iterations == Some(0) {
             return refused("iterations", "`0` iterations cannot be made".to_owned(), "write 1 or more");
         }
-        let of_all = self.changed(py, (Vec::new(), Vec::new(), iterations, seed))?;
+        let of_all = self.settings(py, (Vec::new(), Vec::new(), iterations, seed))?;
         let total = of_all.plan(py)?.runs.len();
         match (engine, &out) {
             ("threads", _) => {}
             ("ray", Some(folder)) => {
                 let steps = Progress::callable(progress)?;
                 let ray = py.import("longhaul._ray")?;
-                let of_all = Py::new(py, of_all.changed(py, (Vec::new(), Vec::new(), None, None))?)?;
+                let of_all = Py::new(py, of_all.settings(py, (Vec::new(), Vec::new(), None, None))?)?;
                 ray.call_method1("make", (of_all, folder, series, jobs, steps, address))?;
             }
             ("ray", None) => {
@@ -247,7 +289,7 @@ impl Experiment {
             _ => return refused("engine", format!("unknown engine `{engine}`"), "write `threads` or `ray`"),
         }
         // What the cluster made is found in the folder, and nothing is left to make but runs that fail.
-        let progress = Progress::new(progress.filter(|_| engine == "threads"), total)?;
+        let progress = Progress::new(progress.filter(|_| engine == "threads"), total, self.controllers())?;
         let plan = of_all.plan.into_inner().expect("it was asked for");
         Results::make(py, plan, jobs, progress, out, series)
     }
@@ -281,6 +323,9 @@ impl Experiment {
         let wanted = if series { Wanted::Series } else { Wanted::Flows };
         let failures = py.detach(|| elsewhere::make(plan, &elsewhere::Task { name, runs }, &SimBackend, &out, wanted));
         let failures = failures.map_err(|error| errors::of_store(&error))?;
+        if let Some(raised) = self.controllers().iter().find_map(|controller| controller.take_raised()) {
+            return Err(raised);
+        }
         Ok(failures
             .into_iter()
             .map(|(index, failure)| format!("{}: {failure}", plan.name_of(&plan.runs[index])))
@@ -295,7 +340,12 @@ impl Experiment {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let Origin { name, file, text, is_dict } = &self.origin;
         let again = py.get_type::<Self>().getattr("_again")?;
-        Ok((again, (name, file, text, is_dict, self.changes.clone()).into_pyobject(py)?.into_any()))
+        let changes = self.changes.iter().map(|change| match change {
+            Change::Settings(settings) => Ok(settings.clone().into_pyobject(py)?.into_any()),
+            Change::Controller(brought) => Ok(brought.travelling(py).into_pyobject(py)?.into_any()),
+        });
+        let changes = changes.collect::<PyResult<Vec<_>>>()?;
+        Ok((again, (name, file, text, is_dict, changes).into_pyobject(py)?.into_any()))
     }
 
     /// Makes it again from what it was made of, in another process.
@@ -306,10 +356,16 @@ impl Experiment {
         file: String,
         text: String,
         is_dict: bool,
-        changes: Vec<Change>,
+        changes: Vec<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let read = Self::read(py, Origin { name, file, text, is_dict })?;
-        changes.into_iter().try_fold(read, |experiment, change| experiment.changed(py, change))
+        changes.into_iter().try_fold(read, |experiment, change| {
+            let change = match change.extract::<Settings>() {
+                Ok(settings) => Change::Settings(settings),
+                Err(_) => Change::Controller(Brought::arrived(py, change.extract::<Travelling>()?)?),
+            };
+            experiment.changed(py, change)
+        })
     }
 }
 

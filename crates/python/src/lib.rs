@@ -7,6 +7,7 @@
 #[allow(unsafe_code, reason = "structures of C: Arrow's readers get pointers")]
 mod arrow;
 mod batch;
+mod controller;
 mod document;
 mod errors;
 mod experiment;
@@ -21,7 +22,9 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::errors::{Error, Interrupted, SpecError, StoreError};
+    use crate::controller::{Report, Rule};
+    #[pymodule_export]
+    use crate::errors::{ControllerError, Error, Interrupted, SpecError, StoreError};
     #[pymodule_export]
     use crate::experiment::{Experiment, builtins};
     #[pymodule_export]

@@ -5,7 +5,7 @@ use crate::progress::Progress;
 use crate::table::Table;
 use base::Instant;
 use lab::results::{self, ROWS, conditions, summaries};
-use lab::run::{Memory, Wanted, execute_until, simulate, tables, whole};
+use lab::run::{Memory, Wanted, caught, execute_until, simulate, tables, whole};
 use lab::spec::Primary;
 use lab::{Finished, Plan, RunName, SimBackend, Store, execute};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeWarning};
@@ -201,7 +201,7 @@ impl Results {
         one.keep_only(&name).map_err(|error| errors::of_usage(py, &error))?;
         py.detach(|| {
             let mut records = Records::default();
-            simulate(&one.runs[0], &mut records)
+            caught(&one.runs[0], || simulate(&one.runs[0], &mut records))
                 .map_err(|failure| errors::Error::new_err(format!("run {name}: {failure}")))?;
             Ok(Table::of_trace(&trace_io::table::sheet(&Layout::new(), &records.0)))
         })

@@ -8,13 +8,17 @@
 Tables speak Arrow: ``polars.DataFrame(results.runs)``, ``pyarrow.table(results.runs)``.
 """
 
+from longhaul._controller import Controller
 from longhaul._native import (
+    ControllerError,
     Error,
     Experiment,
     Interrupted,
     Leaf,
     Profile,
+    Report,
     Results,
+    Rule,
     SpecError,
     StoreError,
     Table,
@@ -25,12 +29,16 @@ from longhaul._native import (
 )
 
 __all__ = [
+    "Controller",
+    "ControllerError",
     "Error",
     "Experiment",
     "Interrupted",
     "Leaf",
     "Profile",
+    "Report",
     "Results",
+    "Rule",
     "SpecError",
     "StoreError",
     "Table",
