@@ -2,6 +2,7 @@
 
 pub mod again;
 pub mod args;
+pub mod engine;
 
 use crate::backend::BackendChoice;
 use crate::failure::{Failure, cannot_trace};
@@ -34,6 +35,7 @@ pub fn run(args: &AbArgs) -> Result<(), Failure> {
             "--until-decided {most}: each arm begins with {first} runs; name at least as many, or fewer with `--iterations`"
         )));
     }
+    engine::make(args)?;
     let mut store = open_store(args.out.as_deref())?;
     if args.series {
         store = store.map(Store::with_series).transpose().map_err(cannot_use)?;

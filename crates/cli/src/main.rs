@@ -42,6 +42,7 @@ mod table;
 mod tracer;
 mod transfer;
 mod tune;
+mod unit;
 mod view;
 mod whole_file;
 mod window;
@@ -67,6 +68,8 @@ enum Command {
     Ab(Box<ab::args::AbArgs>),
     /// Report what limited the connections of a capture.
     Analyze(analyze::AnalyzeArgs),
+    /// Make one part of an experiment, for batch systems that number their tasks.
+    Unit(unit::UnitArgs),
     /// Make one run, and show what limited its flows.
     Run(Box<run::RunArgs>),
     /// Repeat a run of an earlier comparison, with a trace.
@@ -127,6 +130,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Ab(args) => ab::run(&args),
         Command::Analyze(args) => analyze::run(&args),
+        Command::Unit(args) => unit::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Report(args) => crate::report::run(&args),

@@ -4,7 +4,7 @@ use crate::controller::{Brought, Travelling};
 use crate::document;
 use crate::errors;
 use crate::progress::Progress;
-use crate::results::{Results, experiment_cells};
+use crate::results::{Folder, Results, experiment_cells};
 use crate::table::Table;
 use lab::run::{Wanted, elsewhere};
 use lab::spec::{self, Overrides};
@@ -242,8 +242,8 @@ impl Experiment {
     /// Makes all runs in the simulator.
     ///
     /// `jobs` threads run in parallel, 0 for one a processor; results are the same bytes whatever their number. The interpreter is free
-    /// meanwhile. `progress` is True or a callable of (done, total). With `out`, a directory, runs are kept there as Parquet, and those
-    /// found there are not made again. `series` keeps what flows do second by second.
+    /// meanwhile. `progress` is True or a callable of (done, total). With `out`, a directory or a URL of fsspec such as `s3://bucket/results`, runs
+    /// are kept there as Parquet, and those found there are not made again. `series` keeps what flows do second by second.
     ///
     /// With `engine="ray"` the machines of a Ray cluster make the runs: that at `address`, or one on this machine; `out` is then a directory
     /// that all of them reach, and `jobs` the tasks at once, 0 for two a processor.
@@ -259,7 +259,7 @@ impl Experiment {
         seed: Option<u64>,
         jobs: usize,
         progress: Option<&Bound<'_, PyAny>>,
-        out: Option<PathBuf>,
+        out: Option<&Bound<'_, PyAny>>,
         series: bool,
         engine: &str,
         address: Option<&str>,
@@ -271,27 +271,39 @@ impl Experiment {
         }
         let of_all = self.settings(py, (Vec::new(), Vec::new(), iterations, seed))?;
         let total = of_all.plan(py)?.runs.len();
-        match (engine, &out) {
+        let place = out.map(|out| Place::open(out, progress)).transpose()?;
+        match (engine, &place) {
             ("threads", _) => {}
-            ("ray", Some(folder)) => {
+            ("ray", Some(place)) => {
                 let steps = Progress::callable(progress)?;
                 let ray = py.import("longhaul._ray")?;
                 let of_all = Py::new(py, of_all.settings(py, (Vec::new(), Vec::new(), None, None))?)?;
-                ray.call_method1("make", (of_all, folder, series, jobs, steps, address))?;
+                ray.call_method1("make", (of_all, &place.out, &place.folder, series, jobs, steps, address))?;
+                place.call(py, "fetch")?;
             }
             ("ray", None) => {
                 return refused(
                     "out",
                     "Ray's machines have no place for results".to_owned(),
-                    "name a directory that all of them reach",
+                    "name a directory that all of them reach, or a URL",
                 );
             }
             _ => return refused("engine", format!("unknown engine `{engine}`"), "write `threads` or `ray`"),
         }
         // What the cluster made is found in the folder, and nothing is left to make but runs that fail.
-        let progress = Progress::new(progress.filter(|_| engine == "threads"), total, self.controllers())?;
+        let wanted = match &place {
+            Some(Place { copy: Some(copy), .. }) => Some(copy.bind(py).getattr("step")?),
+            _ => progress.cloned(),
+        };
+        let wanted = wanted.filter(|_| engine == "threads");
+        let progress = Progress::new(wanted.as_ref(), total, self.controllers())?;
         let plan = of_all.plan.into_inner().expect("it was asked for");
-        Results::make(py, plan, jobs, progress, out, series)
+        let Some(place) = place else { return Results::make(py, plan, jobs, progress, None, series) };
+        let folder = Folder { path: place.folder.clone(), copy: place.copy.as_ref().map(|copy| copy.clone_ref(py)) };
+        let made = Results::make(py, plan, jobs, progress, Some(folder), series);
+        // What an interrupted sweep completed goes there, too.
+        place.call(py, "send")?;
+        made
     }
 
     /// Returns the units to be made: all of them, or those that a directory lacks; name and places of its runs each.
@@ -366,6 +378,34 @@ impl Experiment {
             };
             experiment.changed(py, change)
         })
+    }
+}
+
+/// Where runs are kept.
+struct Place {
+    /// A directory or a URL.
+    out: String,
+    /// The directory, or the copy of what is at the URL.
+    folder: PathBuf,
+    /// The object of `_place.py` that has the copy.
+    copy: Option<Py<PyAny>>,
+}
+
+impl Place {
+    fn open(out: &Bound<'_, PyAny>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let places = out.py().import("longhaul._place")?;
+        let found = places.call_method1("resolved", (out,))?;
+        let out: String = found.extract()?;
+        if !places.call_method1("is_url", (found,))?.is_truthy()? {
+            return Ok(Self { folder: PathBuf::from(&out), out, copy: None });
+        }
+        let copy = places.call_method1("Copy", (&out, Progress::callable(progress)?))?;
+        Ok(Self { folder: copy.getattr("folder")?.extract()?, out, copy: Some(copy.unbind()) })
+    }
+
+    /// Fetches or sends shards, if they are at a URL.
+    fn call(&self, py: Python<'_>, method: &str) -> PyResult<()> {
+        self.copy.as_ref().map_or(Ok(()), |copy| copy.call_method0(py, method).map(drop))
     }
 }
 

@@ -10,6 +10,7 @@ use lab::spec::Primary;
 use lab::{Finished, Plan, RunName, SimBackend, Store, execute};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeWarning};
 use pyo3::prelude::*;
+use report::{Commands, Comparison};
 use std::ffi::CString;
 use std::path::PathBuf;
 use trace::Observer;
@@ -20,7 +21,15 @@ use trace_io::{ConnId, Event, Record};
 #[derive(Debug)]
 enum Parts {
     Memory(Memory<SimBackend>),
-    Folder(PathBuf),
+    Folder(Folder),
+}
+
+/// A directory of shards.
+#[derive(Debug)]
+pub struct Folder {
+    pub path: PathBuf,
+    /// What keeps it, if it is the copy of what is at a URL.
+    pub copy: Option<Py<PyAny>>,
 }
 
 /// The results of an experiment as tables. `runs`, `flows`, `series`, `cells` and `rows` are made when they are asked for; columns and units
@@ -57,7 +66,7 @@ impl Results {
         plan: Plan,
         jobs: usize,
         mut progress: Progress,
-        out: Option<PathBuf>,
+        out: Option<Folder>,
         series: bool,
     ) -> PyResult<Self> {
         let jobs = if jobs > 0 { jobs } else { std::thread::available_parallelism().map_or(1, std::num::NonZero::get) };
@@ -70,7 +79,7 @@ impl Results {
                     Ok((finished, Parts::Memory(memory)))
                 }
                 Some(folder) => {
-                    let mut store = Store::open(&folder)?;
+                    let mut store = Store::open(&folder.path)?;
                     if series {
                         store = store.with_series()?;
                     }
@@ -112,7 +121,7 @@ impl Results {
     fn parts(&self, py: Python<'_>, which: usize) -> PyResult<Table> {
         let sheets = py.detach(|| match &self.parts {
             Parts::Memory(memory) => Ok(whole::parts(&self.plan, |run| memory.find(run))),
-            Parts::Folder(folder) => whole::read_parts(&self.plan, folder),
+            Parts::Folder(folder) => whole::read_parts(&self.plan, &folder.path),
         });
         let sheets = sheets.map_err(|error| errors::of_store(&error))?;
         Ok(py.detach(|| Table::of(tables()[1 + which], &sheets[which])))
@@ -168,6 +177,42 @@ impl Results {
             let label = &plan.arms[1].label;
             Table::of(&ROWS, &results::table(&plan, &rows, |row| row.arm == *label))
         }))
+    }
+
+    /// Writes one page that opens in any browser and needs nothing else: what was compared, verdicts in sentences, figures with the rows in
+    /// them, and how to make each run again.
+    ///
+    /// Raises OSError if the file cannot be written.
+    fn report(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let experiment = &self.plan.experiment;
+        let (name, iterations, seed) = (&experiment.name, experiment.iterations, experiment.seed);
+        let title = if experiment.changed.is_empty() { String::new() } else { format!("  # {}", experiment.title()) };
+        let of_run =
+            |arm: &lab::plan::Arm| format!("results.trace({{cell}}, \"{}\", iteration={{iteration}})", arm.label);
+        let commands = Commands {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            comparison: format!("experiment.run(iterations={iterations}, seed={seed})  # experiment {name}{title}"),
+            run: self.plan.arms.iter().map(of_run).collect(),
+        };
+        py.detach(|| {
+            let rows = results::rows(&self.plan, &self.finished);
+            let conditions = conditions(&self.plan, &rows);
+            let courses = results::courses(&self.plan, &rows, 1);
+            let (plan, finished) = (&self.plan, &self.finished);
+            let page = Comparison {
+                plan,
+                finished,
+                rows: &rows,
+                conditions: &conditions,
+                courses: &courses,
+                commands: &commands,
+            };
+            let mut whole = Vec::new();
+            page.write(&mut whole).and_then(|()| std::fs::write(&path, whole))
+        })
+        .map_err(|error: std::io::Error| {
+            std::io::Error::new(error.kind(), format!("cannot write the report `{}`: {error}", path.display())).into()
+        })
     }
 
     /// Keeps the runs in a directory as Parquet, in tables `runs`, `flows` and `series`, as `longhaul ab --out` does. Runs that are there

@@ -24,11 +24,19 @@ def blocks_of_the_guide():
 
 def test_what_the_guide_shows_is_what_happens(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    program, session = blocks_of_the_guide()
+    program, session, controller = blocks_of_the_guide()
     names = {}
     exec(program, names)
     assert "longhaul" in capsys.readouterr().out
+    page = pathlib.Path("wan.html").read_text()
+    assert page.startswith("<!doctype html>") and "</html>" in page and len(page) > 100_000
     statement, said = session.splitlines()
     with pytest.raises(names["longhaul"].SpecError) as caught:
         exec(statement.removeprefix(">>> "), names)
+    # A class needs its source in a file.
+    pathlib.Path("guide_controller.py").write_text("import longhaul\n" + controller)
+    monkeypatch.syspath_prepend(tmp_path)
+    import guide_controller
+
+    assert guide_controller.own.sweep(flow={"bytes": "1MB"}).run(iterations=1).arms == ["rfc", "gentle"]
     assert said == f"longhaul.SpecError: {caught.value}"

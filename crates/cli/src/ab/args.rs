@@ -1,5 +1,6 @@
 //! What one can ask of `longhaul ab`.
 
+use crate::ab::engine::Engine;
 use crate::backend::BackendChoice;
 use crate::output::ResultFormat;
 use clap::Args;
@@ -65,4 +66,19 @@ pub struct AbArgs {
     /// What makes the runs: the simulator, or real time between two network namespaces of this machine, which needs root.
     #[arg(long, value_name = "sim|netns", default_value = "sim", hide_possible_values = true)]
     pub backend: BackendChoice,
+    /// What makes runs in the simulator: threads of this process, or the machines of a Ray cluster, which write to `--out`.
+    #[arg(
+        long,
+        value_name = "threads|ray",
+        default_value = "threads",
+        hide_possible_values = true,
+        conflicts_with = "run"
+    )]
+    pub engine: Engine,
+    /// The Ray cluster to use, HOST:PORT or `auto` [default: one that is started on this machine].
+    #[arg(long, value_name = "ADDRESS", requires = "engine")]
+    pub address: Option<String>,
+    /// The interpreter that has the package `longhaul` and Ray.
+    #[arg(long, value_name = "PROGRAM", default_value = "python3")]
+    pub python: String,
 }

@@ -4,6 +4,7 @@ mod analyze;
 mod kept;
 #[path = "../outside/program.rs"]
 mod outside;
+mod parts;
 mod results;
 mod schema;
 #[path = "../outside/kept.rs"]

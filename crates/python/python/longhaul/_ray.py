@@ -1,10 +1,10 @@
 """The machines of a Ray cluster make runs. Imported when `run(engine="ray")` asks for it."""
 
-import os
 import platform
 import time
 
 import longhaul
+from longhaul import _place
 
 # Seconds of work in a task: Ray takes milliseconds for each.
 SECONDS = 10
@@ -24,19 +24,18 @@ def make_units(experiment, units, out, series, expected):
     began = time.monotonic()
     failed = []
     for name, runs in units:
-        failed += experiment._make(name, runs, out, series)
+        failed += _place.make(experiment, name, runs, out, series)
     return sum(len(runs) for _, runs in units), failed, len(units), time.monotonic() - began
 
 
-def make(experiment, out, series, jobs, progress, address):
-    """Lets a cluster make what the directory lacks."""
+def make(experiment, out, folder, series, jobs, progress, address):
+    """Lets a cluster write to `out`, a directory or a URL, what `folder`, which is the same or a copy of it, lacks."""
     try:
         import ray
     except ImportError as error:
         raise longhaul.Error("engine: Ray is not installed; pip install ray") from error
 
-    out = os.path.abspath(out)
-    units = experiment._units(out, series)
+    units = experiment._units(folder, series)
     total = sum(len(runs) for _, runs in units)
     ours = not ray.is_initialized()
     if ours:
