@@ -177,6 +177,9 @@ impl Undo {
         delivered: &[SentSegment],
         cx: &DetectCx,
     ) -> Option<Proof> {
+        if self.hope == Hope::NothingSent && self.until.is_some() {
+            return (config.eifel != Eifel::Off).then_some(Proof::Eifel);
+        }
         if self.hope != Hope::Open {
             return None;
         }

@@ -78,6 +78,16 @@ fn a_report_of_what_was_never_sent_again_proves_nothing() {
     );
 }
 
+#[test_case(Eifel::Timestamps, Some(Proof::Eifel))]
+#[test_case(Eifel::Off, None)]
+fn an_episode_that_ended_before_any_copy_left_was_spurious(eifel: Eifel, expected: Option<Proof>) {
+    let config = UndoConfig { eifel, dsack: DsackUndo::On, ..UndoConfig::default() };
+    let mut undo = Undo::new(Frto::Idle, None);
+    assert_eq!(undo.on_ack(&config, None, &[], &cx(1, None)), None, "it goes on");
+    undo.on_exit(&config, SeqNum(100));
+    assert_eq!(undo.on_ack(&config, None, &[], &cx(2, None)), expected);
+}
+
 #[test]
 fn what_went_out_twice_again_needs_two_reports() {
     let mut undo = episode(&[range(100, 110), range(100, 110)]);
