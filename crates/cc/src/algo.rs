@@ -15,8 +15,10 @@ use crate::slow_start::ack_train::TrainTest;
 pub use crate::slow_start::delay_increase::DelayIncreaseConfig;
 use crate::slow_start::tail::{Css, Lss};
 pub use crate::slow_start::tail::{CssConfig, LssConfig};
-use crate::slow_start::{Chirping, Classic, Hystart, HystartPp, Limited, Plateau, Rapid, Search, SlowStart};
-pub use crate::slow_start::{ChirpingConfig, ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig};
+use crate::slow_start::{Chirping, Classic, Hystart, HystartPp, Limited, Plateau, Rapid, Search, SlowStart, Trains};
+pub use crate::slow_start::{
+    ChirpingConfig, ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig, TrainsConfig,
+};
 pub use crate::slow_start::{ClassicConfig, Detection, HystartConfig, HystartPpConfig, PacedTrain};
 use crate::slow_start::{Resuming, SavedPath};
 pub use crate::slow_start::{SearchConfig, Unused};
@@ -120,6 +122,8 @@ pub enum SlowStartConfig {
     Rapid(RapidConfig),
     /// Paced Chirping: short trains with shrinking gaps show the rate.
     Chirping(ChirpingConfig),
+    /// Flights that leave faster than the path carries them show its rate.
+    Trains(TrainsConfig),
 }
 
 impl Default for SlowStartConfig {
@@ -202,6 +206,7 @@ pub fn build(cfg: &CcConfig, smss: Bytes, iss: SeqNum) -> Box<dyn CongestionCont
             let initial_window = InitialWindow::plain(ChirpingConfig::FIRST_FLIGHT_SEGMENTS);
             with_slow_start(&CcConfig { initial_window, ..cfg.clone() }, smss, iss, Chirping::new(chirping))
         }
+        SlowStartConfig::Trains(trains) => with_slow_start(cfg, smss, iss, Trains::new(trains, iss + 1)),
     }
 }
 
@@ -322,6 +327,10 @@ impl SlowStartConfig {
             Self::Chirping(chirping) => {
                 chirping.check(need);
                 (chirping.limit_segments, None)
+            }
+            Self::Trains(trains) => {
+                trains.check(need);
+                (trains.limit_segments, None)
             }
         };
         need(limit != Some(0), "cc.slow_start.limit_segments", "must be at least 1, or absent");

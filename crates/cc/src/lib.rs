@@ -29,7 +29,7 @@ pub use algo::{
 };
 pub use algo::{
     ChirpingConfig, CompoundConfig, ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig, RoundTrip,
-    SearchConfig, Unused,
+    SearchConfig, TrainsConfig, Unused,
 };
 pub use avoidance::Avoidance;
 pub use bbr3::{Bbr3, Bbr3Config};

@@ -5,7 +5,7 @@ use cc::{
     AvoidanceConfig, ControllerConfig, CssConfig, CubicConfig, DelayIncreaseConfig, HystartConfig, PacingConfig,
     SlowStartConfig, SsthreshBase,
 };
-use cc::{ChirpingConfig, CompoundConfig, ExitWindow, RapidConfig, SearchConfig};
+use cc::{ChirpingConfig, CompoundConfig, ExitWindow, RapidConfig, SearchConfig, TrainsConfig};
 use tcp::config::{ChunksConfig, SegmenterConfig}; // variant: chunks
 use tcp::config::{Config, ReceiveWindowConfig, SendAccounting, SteppedConfig};
 
@@ -67,7 +67,8 @@ pub(crate) fn delay(config: &mut Config) -> Option<&mut DelayIncreaseConfig> {
         | SlowStartConfig::Limited(_)
         | SlowStartConfig::Plateau(_)
         | SlowStartConfig::Rapid(_)
-        | SlowStartConfig::Chirping(_) => None,
+        | SlowStartConfig::Chirping(_)
+        | SlowStartConfig::Trains(_) => None,
     }
 }
 
@@ -88,6 +89,13 @@ pub(crate) fn rapid(config: &mut Config) -> Option<&mut RapidConfig> {
 pub(crate) fn chirping(config: &mut Config) -> Option<&mut ChirpingConfig> {
     match &mut config.cc.slow_start {
         SlowStartConfig::Chirping(chirping) => Some(chirping),
+        _ => None,
+    }
+}
+
+pub(crate) fn trains(config: &mut Config) -> Option<&mut TrainsConfig> {
+    match &mut config.cc.slow_start {
+        SlowStartConfig::Trains(trains) => Some(trains),
         _ => None,
     }
 }

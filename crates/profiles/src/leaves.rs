@@ -5,7 +5,7 @@
 use crate::forms::{choice, kind, quantity};
 use crate::groups::chunks; // variant: chunks
 use crate::groups::{bbr3, chunk_costs, css, cubic, delay, hystart, pacing, ssthresh_base, stepped};
-use crate::groups::{chirping, compound, exit_window, rapid, search};
+use crate::groups::{chirping, compound, exit_window, rapid, search, trains};
 use crate::leaf::{Access, Leaf, Place, Unit};
 use base::Duration;
 use cc::bbr3::{ExtraAckedWindow, MarkMeaning};
@@ -16,7 +16,7 @@ use cc::{
 };
 use cc::{
     ChirpingConfig, CompoundConfig, ExitWindow, Expected, LimitedConfig, PlateauConfig, RapidConfig, RoundTrip,
-    SearchConfig, Unused,
+    SearchConfig, TrainsConfig, Unused,
 };
 use recovery::rto::MaxBound;
 use recovery::rtt::{OvertakingSample, RttGains, RttVariation, SynEcho};
@@ -80,7 +80,8 @@ pub const LEAVES: &[Leaf] = &[
         "limited" => SlowStartConfig::Limited(_) => SlowStartConfig::Limited(LimitedConfig::default()),
         "plateau" => SlowStartConfig::Plateau(_) => SlowStartConfig::Plateau(PlateauConfig::default()),
         "rapid" => SlowStartConfig::Rapid(_) => SlowStartConfig::Rapid(RapidConfig::default()),
-        "chirping" => SlowStartConfig::Chirping(_) => SlowStartConfig::Chirping(ChirpingConfig::default())),
+        "chirping" => SlowStartConfig::Chirping(_) => SlowStartConfig::Chirping(ChirpingConfig::default()),
+        "trains" => SlowStartConfig::Trains(_) => SlowStartConfig::Trains(TrainsConfig::default())),
     quantity!("cc.slow_start.limit_segments", Count, |c| Some(Place::MaybeU32(match &mut c.cc.slow_start {
         SlowStartConfig::Classic(classic) => &mut classic.limit_segments,
         SlowStartConfig::Hystart(hystart) => &mut hystart.limit_segments,
@@ -91,6 +92,7 @@ pub const LEAVES: &[Leaf] = &[
         SlowStartConfig::Plateau(plateau) => &mut plateau.limit_segments,
         SlowStartConfig::Rapid(rapid) => &mut rapid.limit_segments,
         SlowStartConfig::Chirping(chirping) => &mut chirping.limit_segments,
+        SlowStartConfig::Trains(trains) => &mut trains.limit_segments,
     }))),
     quantity!("cc.slow_start.low_window_segments", Count, |c| match &mut c.cc.slow_start {
         SlowStartConfig::Hystart(hystart) => Some(Place::U32(&mut hystart.low_window_segments)),
@@ -143,6 +145,10 @@ pub const LEAVES: &[Leaf] = &[
         .map(|chirping| Place::U32(&mut chirping.geometry_percent))),
     quantity!("cc.slow_start.gain_percent", Count, |c| chirping(c)
         .map(|chirping| Place::U32(&mut chirping.gain_percent))),
+    quantity!("cc.slow_start.growth_percent", Count, |c| trains(c)
+        .map(|trains| Place::U32(&mut trains.growth_percent))),
+    quantity!("cc.slow_start.stretch_divisor", Count, |c| trains(c)
+        .map(|trains| Place::U32(&mut trains.stretch_divisor))),
     choice!("cc.slow_start.exit_window", |c| exit_window(c),
         "drained" => ExitWindow::Drained, "kept" => ExitWindow::Kept),
     kind!("cc.avoidance.kind", |c| c.cc.avoidance,

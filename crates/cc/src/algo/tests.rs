@@ -95,6 +95,12 @@ fn with_chirping(change: impl FnOnce(&mut ChirpingConfig)) -> CcConfig {
     with_slow_start(SlowStartConfig::Chirping(chirping))
 }
 
+fn with_trains(change: impl FnOnce(&mut TrainsConfig)) -> CcConfig {
+    let mut trains = TrainsConfig::default();
+    change(&mut trains);
+    with_slow_start(SlowStartConfig::Trains(trains))
+}
+
 fn with_compound(change: impl FnOnce(&mut CompoundConfig)) -> CcConfig {
     let mut compound = CompoundConfig::default();
     change(&mut compound);
@@ -137,6 +143,10 @@ fn with_pacing(slow_start_percent: u32, avoidance_percent: u32, quantum_segments
     with_slow_start(SlowStartConfig::Limited(LimitedConfig { doubling_segments: 1, ..LimitedConfig::default() })),
     "cc.slow_start.doubling_segments"
 )]
+#[test_case(with_trains(|trains| trains.growth_percent = 49), "cc.slow_start.growth_percent")]
+#[test_case(with_trains(|trains| trains.growth_percent = 401), "cc.slow_start.growth_percent")]
+#[test_case(with_trains(|trains| trains.stretch_divisor = 0), "cc.slow_start.stretch_divisor")]
+#[test_case(with_trains(|trains| trains.stretch_divisor = 1_001), "cc.slow_start.stretch_divisor")]
 #[test_case(with_rapid(|rapid| rapid.first_flight_segments = 0), "cc.slow_start.first_flight_segments")]
 #[test_case(with_rapid(|rapid| rapid.queue_delay = Duration::ZERO), "cc.slow_start.queue_delay")]
 #[test_case(with_rapid(|rapid| rapid.queue_percent = 99), "cc.slow_start.queue_percent")]
@@ -344,7 +354,15 @@ fn any_slow_start() -> impl Strategy<Value = SlowStartConfig> {
             })
         },
     );
-    prop_oneof![classic, hystart, css, lss, search, limited, plateau, rapid, any_chirping()]
+    prop_oneof![classic, hystart, css, lss, search, limited, plateau, rapid, any_chirping(), any_trains()]
+}
+
+fn any_trains() -> impl Strategy<Value = SlowStartConfig> {
+    (prop::option::of(1..20_u32), 50..=400_u32, 1..=1_000_u32).prop_map(
+        |(limit_segments, growth_percent, stretch_divisor)| {
+            SlowStartConfig::Trains(TrainsConfig { limit_segments, growth_percent, stretch_divisor })
+        },
+    )
 }
 
 fn any_chirping() -> impl Strategy<Value = SlowStartConfig> {
@@ -498,6 +516,9 @@ fn promised(
         SlowStartConfig::Rapid(rapid) => (rapid.limit_segments, 1),
         SlowStartConfig::Chirping(_) if window.in_slow_start() => return Bytes::MAX,
         SlowStartConfig::Chirping(chirping) => (chirping.limit_segments, 1),
+        // A measured window replaces the present one, whatever an ACK covers.
+        SlowStartConfig::Trains(_) if window.in_slow_start() => return Bytes::MAX,
+        SlowStartConfig::Trains(trains) => (trains.limit_segments, 1),
     };
     let limited = acked.min(limit.map_or(Bytes::MAX, |limit| limit.saturating_mul(window.smss())));
     match phase {
@@ -601,8 +622,9 @@ impl Model {
         });
         let after = self.cc.window();
         let chirps = matches!(self.slow_start, SlowStartConfig::Chirping(_)) && before.in_slow_start();
+        let measures = chirps || matches!(self.slow_start, SlowStartConfig::Trains(_)) && before.in_slow_start();
         let lowers = recovering
-            || chirps
+            || measures
             || self.resume.is_some()
             || matches!(phase, CcPhase::Draining | CcPhase::Compound | CcPhase::Lss);
         assert!(lowers || after.cwnd() >= before.cwnd(), "an ACK lowered the window");

@@ -19,6 +19,7 @@ pub mod round;
 mod search;
 pub mod settling;
 pub mod tail;
+mod trains;
 
 pub use bins::Expected;
 pub use chirping::{Chirping, ChirpingConfig};
@@ -33,6 +34,7 @@ pub use plateau::{Plateau, PlateauConfig};
 pub use rapid::{Rapid, RapidConfig};
 pub use resume::{Resuming, SavedPath};
 pub use search::{Search, SearchConfig, Unused};
+pub use trains::{Trains, TrainsConfig};
 
 use crate::control::{CcPhase, Pacing, Resumption};
 use crate::sample::{AckSample, LossSample, SentSample};

@@ -1,0 +1,265 @@
+//! Slow start by trains: each flight leaves much faster than the path is believed to carry it, so that its own acknowledgements show
+//! the path's rate before the window fills the path. That a train of packets leaves a bottleneck at its rate is Keshav's, 1991, and
+//! Dovrolis, Ramanathan and Moore's, 2001; the rules are this file's own.
+//!
+//! Pacing spreads a flight over a sixth of a round trip (`cc.pacing.slow_start_percent` = 600), so a flight of more than a sixth of
+//! the bandwidth-delay product waits at the bottleneck, and its round trips grow from its beginning to its end. While they do not, the
+//! flight *fits*, and the window triples. Once they do, acknowledgements come at the rate of the path, and the window becomes that rate
+//! times the shortest round trip: no less than the last flight that fitted, and no more than tripling allows. What is missing leaves at
+//! that rate.
+//!
+//! The measurement may be wrong, for hosts stall, links aggregate and jitter has every size. So slow start continues beside
+//! avoidance: by a quarter of what is acknowledged, then a half, then all of it, as long as round trips show that the path has room
+//! ([`Climb`]). It rests while they do not, and begins again when they do.
+//!
+//! A train may overflow a small queue although the window would fit the path. Then the acknowledgements still show the path's rate,
+//! and it is this rate times the round trip with a full queue to which avoidance applies its factor: slow start continues up to that,
+//! at the path's rate.
+
+mod climb;
+mod flight;
+
+use super::limit::AckLimit;
+use super::{RecoveryStep, SlowStart, Step};
+use crate::control::{CcPhase, Pacing};
+use crate::sample::AckSample;
+use crate::window::Window;
+use base::{Bytes, Duration, Rate, SeqNum};
+use climb::Climb;
+use flight::{Completed, Flight};
+
+/// Round trips that differ by less say nothing about a queue.
+const LEAST_NOISE: Duration = Duration::from_millis(1);
+/// Jitter is no larger.
+const MOST_NOISE: Duration = Duration::from_millis(60);
+/// Segments that may leave at once at a measured rate.
+const QUANTUM: Bytes = 4;
+
+/// The numbers of slow start by trains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrainsConfig {
+    /// RFC 3465's `L`, in segments, until the first congestion signal; `None` for no limit.
+    pub limit_segments: Option<u32>,
+    /// By how many percent of what is acknowledged the window opens while flights fit: 100 doubles it each round trip.
+    pub growth_percent: u32,
+    /// A flight does not fit once its round trips have grown by the shortest one divided by this, but at least by a millisecond.
+    pub stretch_divisor: u32,
+}
+
+impl Default for TrainsConfig {
+    /// Tripling, and a thirty-second part.
+    fn default() -> Self {
+        Self { limit_segments: None, growth_percent: 200, stretch_divisor: 32 }
+    }
+}
+
+impl TrainsConfig {
+    pub(crate) fn check(&self, need: &mut impl FnMut(bool, &'static str, &str)) {
+        let what = "must be between 50 and 400";
+        need((50..=400).contains(&self.growth_percent), "cc.slow_start.growth_percent", what);
+        need((1..=1_000).contains(&self.stretch_divisor), "cc.slow_start.stretch_divisor", "must be from 1 to 1000");
+    }
+}
+
+/// Slow start by trains.
+#[derive(Clone, Debug)]
+pub struct Trains {
+    limit: AckLimit,
+    growth_percent: u16,
+    stretch_divisor: u16,
+    phase: Phase,
+    flight: Flight,
+    /// The largest flight that fitted, bytes.
+    fitted: Bytes,
+    /// The path's jitter: the most by which round trips of a flight rose and fell again.
+    noise: Duration,
+}
+
+#[derive(Clone, Debug)]
+enum Phase {
+    /// Flights fit; whether this one queues, although not at a rate below what growth needs.
+    Searching { queues: bool },
+    /// This flight does not, and its end makes the measurement final. What leaves meanwhile does so at the measured rate.
+    Measuring { rate: Rate },
+    /// Beside avoidance.
+    Climbing(Climb),
+    /// After a loss of a train: this window, until all that was sent before `point` is acknowledged.
+    Recovering { window: Bytes, capacity: Bytes, rate: Rate, point: Option<SeqNum> },
+    /// After that: up to the share of the capacity that avoidance leaves, at the measured rate.
+    Resuming { rate: Rate },
+    /// After a congestion signal.
+    Done,
+}
+
+impl Trains {
+    /// Creates the policy of a connection's first slow start; `first` is the first byte of data.
+    pub fn new(config: &TrainsConfig, first: SeqNum) -> Self {
+        Self {
+            limit: AckLimit::new(config.limit_segments),
+            growth_percent: u16::try_from(config.growth_percent).unwrap_or(u16::MAX),
+            stretch_divisor: u16::try_from(config.stretch_divisor).unwrap_or(u16::MAX),
+            phase: Phase::Searching { queues: false },
+            flight: Flight::new(first),
+            fitted: 0,
+            noise: Duration::ZERO,
+        }
+    }
+
+    /// Returns the window that growth makes of the present flight.
+    fn grown(&self) -> Bytes {
+        let percent = 100 + u64::from(self.growth_percent);
+        u32::try_from(u64::from(self.flight.bytes()) * percent / 100).unwrap_or(u32::MAX)
+    }
+
+    /// Returns what the path holds without a queue, by the present flight's rate, within what fitted and what growth allows.
+    fn held(&self, rate: Rate, min_rtt: Duration) -> Bytes {
+        let held = u32::try_from(rate.bytes_in(min_rtt)).unwrap_or(u32::MAX);
+        held.min(self.grown()).max(self.fitted)
+    }
+
+    /// Takes an acknowledgement into the flight, and its jitter into that of the path.
+    fn hear(&mut self, ack: &AckSample, window: &Window) -> Completed {
+        let completed = self.flight.on_ack(ack, window.smss());
+        self.noise = self.noise.max(self.flight.swing()).min(MOST_NOISE);
+        completed
+    }
+
+    fn climb(&mut self, ack: &AckSample, window: &Window) -> Step {
+        let completed = self.hear(ack, window);
+        let (Phase::Climbing(climb), Some(shortest)) = (&mut self.phase, ack.min_rtt) else { return Step::Contend(0) };
+        match completed {
+            Completed::Row { least, .. } => climb.on_row(least, shortest, self.noise),
+            Completed::Flight { least: Some(least), .. } => climb.on_flight(least, shortest, self.noise),
+            Completed::Flight { least: None, .. } | Completed::Nothing => {}
+        }
+        Step::Contend(climb.growth(self.limit.bytes(ack, window).min(window.cwnd())))
+    }
+
+    fn search(&mut self, ack: &AckSample, window: &Window) -> Step {
+        let growth = u64::from(self.limit.bytes(ack, window)) * u64::from(self.growth_percent) / 100;
+        let grow = Step::Grow(u32::try_from(growth).unwrap_or(u32::MAX));
+        match self.hear(ack, window) {
+            Completed::Nothing => grow,
+            Completed::Flight { bytes, .. } => {
+                self.fitted = self.fitted.max(bytes);
+                self.phase = Phase::Searching { queues: false };
+                grow
+            }
+            Completed::Row { stretch, .. } => self.stretched(ack, stretch, window).unwrap_or(grow),
+        }
+    }
+
+    /// Begins to measure if round trips have grown and the path holds less than growth would make the window.
+    fn stretched(&mut self, ack: &AckSample, stretch: Duration, window: &Window) -> Option<Step> {
+        let min_rtt = ack.min_rtt?;
+        let margin = min_rtt.scale(1, self.stretch_divisor.into()).max(LEAST_NOISE).max(self.noise);
+        if stretch <= margin || !ack.cwnd_limited {
+            return None;
+        }
+        self.phase = Phase::Searching { queues: true };
+        let rate = self.flight.rate(ack)?;
+        let held = self.held(rate, min_rtt);
+        if held >= self.grown() {
+            return None;
+        }
+        self.phase = Phase::Measuring { rate };
+        Some(Step::Set(held.min(window.ssthresh())))
+    }
+
+    fn measure(&mut self, ack: &AckSample, window: &Window) -> Step {
+        match self.hear(ack, window) {
+            Completed::Nothing => Step::Set(window.cwnd()),
+            Completed::Row { .. } => {
+                let Some((rate, min_rtt)) = self.flight.rate(ack).zip(ack.min_rtt) else {
+                    return Step::Set(window.cwnd());
+                };
+                self.phase = Phase::Measuring { rate };
+                let most = if ack.cwnd_limited { window.ssthresh() } else { window.cwnd() };
+                Step::Set(self.held(rate, min_rtt).min(most))
+            }
+            Completed::Flight { .. } => {
+                self.phase = Phase::Climbing(Climb::NEW);
+                Step::Contend(0)
+            }
+        }
+    }
+}
+
+impl SlowStart for Trains {
+    const PHASE: CcPhase = CcPhase::SlowStart;
+    const RECOVERS: bool = true;
+
+    fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Step {
+        match self.phase {
+            Phase::Searching { .. } => self.search(ack, window),
+            Phase::Measuring { .. } => self.measure(ack, window),
+            Phase::Climbing(_) => self.climb(ack, window),
+            Phase::Recovering { .. } | Phase::Resuming { .. } | Phase::Done => {
+                Step::Grow(self.limit.bytes(ack, window))
+            }
+        }
+    }
+
+    fn phase(&self) -> CcPhase {
+        match self.phase {
+            Phase::Climbing(_) => CcPhase::Lss,
+            _ => CcPhase::SlowStart,
+        }
+    }
+
+    fn pacing(&self, window: &Window) -> Option<Pacing> {
+        let (Phase::Measuring { rate } | Phase::Recovering { rate, .. } | Phase::Resuming { rate }) = self.phase else {
+            return None;
+        };
+        Some(Pacing::Rate { rate, quantum: window.smss().saturating_mul(QUANTUM) })
+    }
+
+    fn on_congestion(&mut self) {
+        (self.limit, self.phase) = (AckLimit::AFTER_CONGESTION, Phase::Done);
+    }
+
+    fn on_undo(&mut self) {
+        self.flight.forget();
+    }
+
+    fn takes_over(&mut self, _prior: Bytes, reduced: Bytes) -> Option<Bytes> {
+        match &mut self.phase {
+            Phase::Recovering { window, point, .. } => {
+                *point = None;
+                return Some(*window);
+            }
+            Phase::Climbing(climb) if !climb.is_first_flight() => return None,
+            Phase::Searching { queues: false } | Phase::Resuming { .. } | Phase::Done => return None,
+            Phase::Searching { queues: true } | Phase::Measuring { .. } | Phase::Climbing(_) => {}
+        }
+        let (rate, full) = self.flight.full()?;
+        let capacity = full.min(self.grown());
+        if capacity <= reduced {
+            return None;
+        }
+        self.limit = AckLimit::AFTER_CONGESTION;
+        self.phase = Phase::Recovering { window: reduced, capacity, rate, point: None };
+        Some(reduced)
+    }
+
+    fn is_recovering(&self) -> bool {
+        matches!(self.phase, Phase::Recovering { .. })
+    }
+
+    fn recover(&mut self, ack: &AckSample) -> RecoveryStep {
+        let Phase::Recovering { window, point, .. } = &mut self.phase else { return RecoveryStep::Window(0) };
+        if ack.snd_una.before(*point.get_or_insert(ack.snd_nxt)) {
+            return RecoveryStep::Window(*window);
+        }
+        self.end_recovery()
+    }
+
+    fn end_recovery(&mut self) -> RecoveryStep {
+        let Phase::Recovering { capacity, rate, .. } = self.phase else { return RecoveryStep::Window(0) };
+        self.phase = Phase::Resuming { rate };
+        RecoveryStep::Resume { capacity }
+    }
+}
+
+#[cfg(test)]
+mod tests;
