@@ -2,7 +2,7 @@
 
 use crate::ab;
 use crate::failure::Failure;
-use crate::{interruption, output};
+use crate::{interruption, output, progress};
 use clap::Args;
 use lab::run::{Wanted, elsewhere};
 use lab::{Overrides, Plan, SimBackend};
@@ -71,7 +71,7 @@ pub fn run(args: &UnitArgs) -> Result<(), Failure> {
         elsewhere::all(&plan).into_iter().skip(number as usize - 1).step_by(parts as usize).collect();
     let runs: usize = tasks.iter().map(|task| task.runs.len()).sum();
     let wanted = if args.series { Wanted::Series } else { Wanted::Flows };
-    let bar = output::progress_bar(runs as u64, "{pos}/{len} runs {eta}");
+    let bar = progress::bar(runs as u64, "{pos}/{len} runs {rate} {eta} left");
     let mut failures = Vec::new();
     for task in &tasks {
         let failed = elsewhere::make(&plan, task, &SimBackend, &args.out, wanted);

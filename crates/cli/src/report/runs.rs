@@ -1,7 +1,8 @@
 //! Pages of runs beside a report: of each row the median run, beside the reference's of the same seed.
 
 use crate::failure::Failure;
-use crate::{output, view};
+use crate::progress::{self, note};
+use crate::view;
 use base::Instant;
 use lab::run::observed::{self, Names};
 use lab::run::several::{Only, each_flow, meta_of, traced};
@@ -25,7 +26,7 @@ pub fn write(plan: &Plan, rows: &[Row], report: &Path) -> Result<Vec<Option<Stri
     let beside = report.with_file_name(&folder);
     std::fs::create_dir_all(&beside)
         .map_err(|error| Failure::usage(format!("--traces: cannot make `{}`: {error}", beside.display())))?;
-    let bar = output::progress_bar(rows.len() as u64, "{pos}/{len} pages of runs, {eta} left");
+    let bar = progress::bar(rows.len() as u64, "{pos}/{len} pages of runs, {rate} {eta} left");
     let arms = plan.arms.len();
     let mut pages = Vec::new();
     for (index, row) in rows.iter().enumerate() {
@@ -41,11 +42,7 @@ pub fn write(plan: &Plan, rows: &[Row], report: &Path) -> Result<Vec<Option<Stri
         bar.inc(1);
     }
     bar.finish_and_clear();
-    anstream::eprintln!(
-        "{}: {} pages of runs, which the report links to",
-        beside.display(),
-        pages.iter().flatten().count()
-    );
+    note!("{}: {} pages of runs, which the report links to", beside.display(), pages.iter().flatten().count());
     Ok(pages)
 }
 
