@@ -3,6 +3,7 @@
 use crate::controller::{Brought, Travelling};
 use crate::document;
 use crate::errors;
+use crate::place::Place;
 use crate::progress::Progress;
 use crate::results::{Folder, Results, experiment_cells};
 use crate::table::Table;
@@ -295,13 +296,11 @@ impl Experiment {
             Some(Place { copy: Some(copy), .. }) => Some(copy.bind(py).getattr("step")?),
             _ => progress.cloned(),
         };
-        let wanted = wanted.filter(|_| engine == "threads");
-        let progress = Progress::new(wanted.as_ref(), total, self.controllers())?;
+        let progress = Progress::new(wanted.as_ref().filter(|_| engine == "threads"), total, self.controllers())?;
         let plan = of_all.plan.into_inner().expect("it was asked for");
         let Some(place) = place else { return Results::make(py, plan, jobs, progress, None, series) };
         let folder = Folder { path: place.folder.clone(), copy: place.copy.as_ref().map(|copy| copy.clone_ref(py)) };
-        let made = Results::make(py, plan, jobs, progress, Some(folder), series);
-        // What an interrupted sweep completed goes there, too.
+        let made = Results::make(py, plan, jobs, progress, Some(folder), series); // an interrupted one is sent, too
         place.call(py, "send")?;
         made
     }
@@ -378,34 +377,6 @@ impl Experiment {
             };
             experiment.changed(py, change)
         })
-    }
-}
-
-/// Where runs are kept.
-struct Place {
-    /// A directory or a URL.
-    out: String,
-    /// The directory, or the copy of what is at the URL.
-    folder: PathBuf,
-    /// The object of `_place.py` that has the copy.
-    copy: Option<Py<PyAny>>,
-}
-
-impl Place {
-    fn open(out: &Bound<'_, PyAny>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let places = out.py().import("longhaul._place")?;
-        let found = places.call_method1("resolved", (out,))?;
-        let out: String = found.extract()?;
-        if !places.call_method1("is_url", (found,))?.is_truthy()? {
-            return Ok(Self { folder: PathBuf::from(&out), out, copy: None });
-        }
-        let copy = places.call_method1("Copy", (&out, Progress::callable(progress)?))?;
-        Ok(Self { folder: copy.getattr("folder")?.extract()?, out, copy: Some(copy.unbind()) })
-    }
-
-    /// Fetches or sends shards, if they are at a URL.
-    fn call(&self, py: Python<'_>, method: &str) -> PyResult<()> {
-        self.copy.as_ref().map_or(Ok(()), |copy| copy.call_method0(py, method).map(drop))
     }
 }
 

@@ -11,6 +11,7 @@ mod controller;
 mod document;
 mod errors;
 mod experiment;
+mod place;
 mod profile;
 mod progress;
 mod results;

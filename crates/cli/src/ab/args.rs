@@ -1,11 +1,19 @@
 //! What one can ask of `longhaul ab`.
 
-use crate::ab::engine::Engine;
 use crate::backend::BackendChoice;
 use crate::output::ResultFormat;
 use clap::Args;
 use lab::RunName;
 use std::path::PathBuf;
+
+/// What makes runs in the simulator.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// Threads of this process.
+    Threads,
+    /// The machines of a Ray cluster.
+    Ray,
+}
 
 /// Arguments of `longhaul ab`.
 #[derive(Args, Clone, Debug)]

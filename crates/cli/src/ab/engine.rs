@@ -3,19 +3,10 @@
 //! The package makes what the folder lacks and writes its shards; this program then opens the folder and finds every run, as after any
 //! interruption. So there is one implementation of the cluster, and one of tables and reports.
 
-use super::args::AbArgs;
+use super::args::{AbArgs, Engine};
 use crate::backend::BackendChoice;
 use crate::failure::Failure;
 use std::process::Command;
-
-/// What makes runs in the simulator.
-#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Engine {
-    /// Threads of this process.
-    Threads,
-    /// The machines of a Ray cluster.
-    Ray,
-}
 
 /// What to do if the package is not there.
 const REMEDY: &str =
