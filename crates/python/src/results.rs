@@ -193,6 +193,7 @@ impl Results {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             comparison: format!("experiment.run(iterations={iterations}, seed={seed})  # experiment {name}{title}"),
             run: self.plan.arms.iter().map(of_run).collect(),
+            pages: Vec::new(),
         };
         py.detach(|| {
             let rows = results::rows(&self.plan, &self.finished);
