@@ -303,10 +303,10 @@ fn a_quantity_is_scaled_and_nothing_else_is(path: &str, percent: u64, expected: 
 
 #[test]
 fn a_whole_number_never_stays_itself() {
-    let config = crate::get("longhaul").unwrap().config();
-    let divisor = find("cc.slow_start.eta_divisor").unwrap();
-    assert_eq!(divisor.read(config).as_deref(), Some("1"));
-    assert_eq!([50, 150].map(|percent| divisor.scaled(config, percent)), [Some("0".to_owned()), Some("2".to_owned())]);
+    let config = crate::get("linux").unwrap().config();
+    let limit = find("challenge.limit").unwrap();
+    assert_eq!(limit.read(config).as_deref(), Some("1"));
+    assert_eq!([50, 150].map(|percent| limit.scaled(config, percent)), [Some("0".to_owned()), Some("2".to_owned())]);
 }
 
 #[test]
