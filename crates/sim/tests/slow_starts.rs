@@ -21,6 +21,7 @@ use trace::{ConnId, Event, Observer, Phase, TextSink};
 #[test_case("plateau", SlowStartConfig::Plateau(Default::default()))]
 #[test_case("rapid", SlowStartConfig::Rapid(Default::default()))]
 #[test_case("chirping", SlowStartConfig::Chirping(Default::default()))]
+#[test_case("trains", SlowStartConfig::Trains(Default::default()))]
 fn over_a_deep_queue(name: &str, slow_start: SlowStartConfig) {
     let half = Duration::from_millis(50);
     let rate = Rate::from_bits_per_sec(10_000_000);
