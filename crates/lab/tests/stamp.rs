@@ -44,7 +44,7 @@ fn a_changed_leaf_changes_the_stamp() {
 
 const CHANGES: &[(&str, &str, &str)] = &[
     ("longhaul", "cc.initial_window.segments", "4"),
-    ("longhaul", "cc.slow_start.train_exit_percent", "140"),
+    ("longhaul", "cc.slow_start.stretch_divisor", "4"),
     ("longhaul", "cc.avoidance.beta", "0.5"),
     ("longhaul", "cc.idle_restart", "halve_per_rto"),
     ("longhaul", "recovery.detector.kind", "dup_thresh"),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A hundred milliseconds and noise of 2 %, times what leaves cost: `ack.delay` is best at 30 ms, `rto.min` does nothing, and a
-/// `cc.slow_start.eta_divisor` of two sends a tenth again and gains much.
+/// `cc.slow_start.stretch_divisor` of 16 sends a tenth again and gains much.
 #[derive(Default)]
 struct Planted {
     made: AtomicUsize,
@@ -29,7 +29,7 @@ impl Backend for Planted {
             "60ms" => return Err(RunFailure("on purpose".to_owned())),
             _ => 300,
         };
-        let greedy = leaf("cc.slow_start.eta_divisor") == "2";
+        let greedy = leaf("cc.slow_start.stretch_divisor") == "16";
         let noise = Rng::new(run.seed).next_u64() % 200 + Rng::new(run.seed).fork(&leaf("ack.delay")).next_u64() % 20;
         let per_mille = 1_000 + cost + noise / 10 - if greedy { 400 } else { 0 };
         let elapsed = Duration::from_micros(100 * per_mille);
@@ -68,7 +68,7 @@ fn searched(texts: &[&str], budget: usize, jobs: usize, backend: &Planted, store
     search(&task, &ground(77), &ground(78), maker).unwrap()
 }
 
-const LEAVES: [&str; 3] = ["rto.min=300ms", "longhaul.ack.delay=20ms,30ms,50ms", "cc.slow_start.eta_divisor=2"];
+const LEAVES: [&str; 3] = ["rto.min=300ms", "longhaul.ack.delay=20ms,30ms,50ms", "cc.slow_start.stretch_divisor=16"];
 
 #[test]
 fn a_planted_best_is_found_and_confirmed_and_what_breaks_a_bound_is_not_taken() {
@@ -80,7 +80,7 @@ fn a_planted_best_is_found_and_confirmed_and_what_breaks_a_bound_is_not_taken() 
     let of = |text: &str| &found.steps.iter().find(|step| step.setting.to_string() == text).unwrap().outcome;
     assert_eq!((of("as it is"), of("rto.min=300ms")), (&Outcome::Present, &Outcome::NoGain));
     assert_eq!((of("ack.delay=30ms"), of("ack.delay=50ms")), (&Outcome::Taken, &Outcome::NoGain));
-    let Outcome::Breaks(broken) = of("ack.delay=30ms cc.slow_start.eta_divisor=2") else { panic!("{:?}", found.steps) };
+    let Outcome::Breaks(broken) = of("ack.delay=30ms cc.slow_start.stretch_divisor=16") else { panic!("{:?}", found.steps) };
     assert!(
         matches!(broken.as_slice(), [Broken::SentAgain(cell, points)] if cell.starts_with("wan ") && (*points - 8.0).abs() < 1e-9),
         "{broken:?}"
@@ -198,8 +198,8 @@ fn what_differs_from_the_root_is_varied() {
     };
     assert_eq!(of("rto.min"), ["100ms", "300ms", "1s"]);
     assert_eq!(of("recovery.undo.dsack"), ["off"]);
-    assert_eq!(of("cc.slow_start.paced_train"), ["whole_rtt"]);
-    assert_eq!(of("cc.slow_start.eta_divisor"), ["0", "2"]);
+    assert_eq!(of("cc.slow_start.kind"), ["classic"]);
+    assert_eq!(of("cc.slow_start.stretch_divisor"), ["16", "48"]);
     assert!(all.iter().all(|choices| choices.leaf != "rto.initial"), "as the root has it");
 }
 
