@@ -25,13 +25,11 @@ use crate::control::{CcPhase, Pacing};
 use crate::sample::AckSample;
 use crate::window::Window;
 use base::{Bytes, Duration, Rate, SeqNum};
-use climb::Climb;
+use climb::{Climb, MOST_NOISE};
 use flight::{Completed, Flight};
 
 /// Round trips that differ by less say nothing about a queue.
 const LEAST_NOISE: Duration = Duration::from_millis(1);
-/// Jitter is no larger.
-const MOST_NOISE: Duration = Duration::from_millis(60);
 /// Segments that may leave at once at a measured rate.
 const QUANTUM: Bytes = 4;
 

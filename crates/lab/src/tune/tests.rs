@@ -80,7 +80,9 @@ fn a_planted_best_is_found_and_confirmed_and_what_breaks_a_bound_is_not_taken() 
     let of = |text: &str| &found.steps.iter().find(|step| step.setting.to_string() == text).unwrap().outcome;
     assert_eq!((of("as it is"), of("rto.min=300ms")), (&Outcome::Present, &Outcome::NoGain));
     assert_eq!((of("ack.delay=30ms"), of("ack.delay=50ms")), (&Outcome::Taken, &Outcome::NoGain));
-    let Outcome::Breaks(broken) = of("ack.delay=30ms cc.slow_start.stretch_divisor=16") else { panic!("{:?}", found.steps) };
+    let Outcome::Breaks(broken) = of("ack.delay=30ms cc.slow_start.stretch_divisor=16") else {
+        panic!("{:?}", found.steps)
+    };
     assert!(
         matches!(broken.as_slice(), [Broken::SentAgain(cell, points)] if cell.starts_with("wan ") && (*points - 8.0).abs() < 1e-9),
         "{broken:?}"

@@ -5,6 +5,8 @@ use base::{Bytes, Duration};
 /// The margin of RFC 9406: an eighth of the round trip, but no less than a host's noise.
 const DIVISOR: u64 = 8;
 const LEAST_MARGIN: Duration = Duration::from_millis(2);
+/// Jitter is no larger.
+pub(super) const MOST_NOISE: Duration = Duration::from_millis(60);
 /// Rows in turn without room that end growth within a flight: jitter holds up one or two.
 const ROWS: u8 = 3;
 
@@ -60,7 +62,7 @@ impl Climb {
 
     /// Handles the end of a flight, whose shortest round trip is `least`.
     pub fn on_flight(&mut self, least: Duration, shortest: Duration, noise: Duration) {
-        self.at_first.get_or_insert(least.min(shortest + super::MOST_NOISE));
+        self.at_first.get_or_insert(least.min(shortest + MOST_NOISE));
         self.pace = if self.has_room(least, shortest, noise) { self.pace.faster() } else { Pace::None };
     }
 
