@@ -19,10 +19,12 @@ struct Ellipse {
 impl Ellipse {
     /// `None` for fewer than three points, and where one coordinate is the same in all.
     fn of(points: &[(f64, f64)]) -> Option<Self> {
-        if points.len() < MIN_POINTS {
+        let (x, y): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
+        // Of the values and not of their deviation: the mean of equal values may differ from them by a rounding.
+        let is_same = |values: &[f64]| values.iter().all(|value| *value == values[0]);
+        if points.len() < MIN_POINTS || is_same(&x) || is_same(&y) {
             return None;
         }
-        let (x, y): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
         let centre = (mean(&x)?, mean(&y)?);
         let covariance = |one: &[f64], at: f64, other: &[f64], to: f64| {
             let sum: f64 = one.iter().zip(other).map(|(one, other)| (one - at) * (other - to)).sum();
@@ -30,9 +32,6 @@ impl Ellipse {
         };
         let deviation = (covariance(&x, centre.0, &x, centre.0).sqrt(), covariance(&y, centre.1, &y, centre.1).sqrt());
         let product = deviation.0 * deviation.1;
-        if product == 0.0 {
-            return None;
-        }
         let correlation = (covariance(&x, centre.0, &y, centre.1) / product).clamp(-1.0, 1.0);
         Some(Self { centre, deviation, correlation })
     }
@@ -70,5 +69,6 @@ mod tests {
     fn two_points_and_a_straight_coordinate_have_none() {
         assert_eq!(Ellipse::of(&[(1.0, 2.0), (2.0, 1.0)]), None);
         assert_eq!(Ellipse::of(&[(1.0, 2.0), (1.0, 1.0), (1.0, 3.0)]), None);
+        assert_eq!(Ellipse::of(&[(0.1, 2.0), (0.1, 1.0), (0.1, 3.0)]), None, "a mean of tenths is not quite a tenth");
     }
 }
