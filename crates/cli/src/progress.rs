@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Between two lines, where stderr is no terminal.
+/// Time between two lines, where stderr is not a terminal.
 const PAUSE: Duration = Duration::from_secs(10);
 /// Columns of such a line.
 const WIDTH: u16 = 200;

@@ -14,7 +14,7 @@ const GRE: u8 = 47;
 const VXLAN: [u16; 2] = [4_789, 8_472];
 /// GRE's protocol type of Ethernet frames (transparent Ethernet bridging).
 const ETHERNET: u16 = 0x6558;
-/// Tunnels within tunnels that are opened; more of them are no network's.
+/// Tunnels within tunnels that are opened; no network has more of them.
 const DEPTH: usize = 4;
 
 /// An IP packet, out of its tunnels.

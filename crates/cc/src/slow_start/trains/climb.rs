@@ -5,7 +5,7 @@ use base::{Bytes, Duration};
 /// The margin of RFC 9406: an eighth of the round trip, but no less than a host's noise.
 const DIVISOR: u64 = 8;
 const LEAST_MARGIN: Duration = Duration::from_millis(2);
-/// Jitter is no larger.
+/// Jitter counts up to this much.
 pub(super) const MOST_NOISE: Duration = Duration::from_millis(60);
 /// Rows in turn without room that end growth within a flight: jitter holds up one or two.
 const ROWS: u8 = 3;
