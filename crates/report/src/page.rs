@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(VIEWER.matches(PLACE).count(), 1);
         assert!(VIEWER.contains("default-src 'none'"));
         let (_, page) = VIEWER.split_once("-->").expect("the licence of what it contains stands first");
-        // The name of SVG, a place within a file and what a script sets are no requests: the policy forbids those.
+        // The name of SVG, a place within a file and what a script sets cause no request; the policy forbids requests.
         let page = ["http://www.w3.org/2000/svg", "url(#", ".href="]
             .iter()
             .fold(page.to_owned(), |page, own| page.replace(own, ""));
