@@ -1,6 +1,6 @@
 //! What the default profile and that of the RFCs send into the network fits a token bucket: 1.25 windows each smoothed
-//! round trip, two in slow start, and ten segments deep: the sender's own bucket holds nine, and a tail probe, which does not
-//! wait for it, is the tenth. After silence, after one acknowledgement for a whole window, and through whole transfers.
+//! round trip, in slow start two, or the six of a train, and ten segments deep: the sender's own bucket holds nine, and a tail
+//! probe, which does not wait for it, is the tenth. After silence, after one acknowledgement for a whole window, and through whole transfers.
 
 use base::{Duration, Rate, Ratio};
 use netem::{Buffer, LossSpec, PathSpec, ReorderSpec};
@@ -9,9 +9,13 @@ use tcp::ValidConfig;
 use test_case::test_matrix;
 use trace::Off;
 
-const LIMIT: BurstLimit = BurstLimit { slow_start_percent: 200, avoidance_percent: 125, segments: 10 };
 /// Both profiles with unpaced departures: the whole window after any pause, as soon as it is free.
 const UNPACED: &[(&str, &str)] = &[("cc.pacing.kind", "off"), ("cc.idle_restart", "off")];
+
+fn limit(profile: &str) -> BurstLimit {
+    let slow_start_percent = if profile == "longhaul" { 600 } else { 200 };
+    BurstLimit { slow_start_percent, avoidance_percent: 125, segments: 10 }
+}
 
 fn config(profile: &str, changes: &[(&str, &str)]) -> ValidConfig {
     let changes: Vec<_> = changes.iter().map(|&(path, value)| (path.to_owned(), value.to_owned())).collect();
@@ -19,15 +23,15 @@ fn config(profile: &str, changes: &[(&str, &str)]) -> ValidConfig {
 }
 
 /// One gigabit each way, without losses, and a round trip of `rtt_ms`.
-fn fast(flow: FlowSpec, rtt_ms: u64) -> Scenario {
+fn fast(profile: &str, flow: FlowSpec, rtt_ms: u64) -> Scenario {
     let half = Duration::from_millis(rtt_ms) / 2;
     let rate = Rate::from_bits_per_sec(1_000_000_000);
     let forward = PathSpec { rate, buffer: Buffer::Bytes(10_000_000), ..PathSpec::ideal(half) };
-    limited(Scenario::new(1, forward, PathSpec::ideal(half)), flow)
+    limited(profile, Scenario::new(1, forward, PathSpec::ideal(half)), flow)
 }
 
-fn limited(mut scenario: Scenario, flow: FlowSpec) -> Scenario {
-    scenario.burst_limit = Some(LIMIT);
+fn limited(profile: &str, mut scenario: Scenario, flow: FlowSpec) -> Scenario {
+    scenario.burst_limit = Some(limit(profile));
     scenario.flows.push(flow);
     scenario
 }
@@ -44,7 +48,7 @@ fn bursts(scenario: &Scenario) -> bool {
 fn with_pauses(profile: &str, changes: &[(&str, &str)], pause: Duration) -> Scenario {
     let config = config(profile, changes);
     let writer = AppPace::Chunks { bytes: 4_000_000, every: pause };
-    fast(FlowSpec { writer, ..FlowSpec::new(config.clone(), config, Workload::Bytes(12_000_000)) }, 20)
+    fast(profile, FlowSpec { writer, ..FlowSpec::new(config.clone(), config, Workload::Bytes(12_000_000)) }, 20)
 }
 
 #[test_matrix(["longhaul", "rfc"], [2, 60, 3_600])]
@@ -69,7 +73,7 @@ fn a_window_that_outlives_a_pause_saves_round_trips_after_it() {
 fn one_ack_a_window(profile: &str, changes: &[(&str, &str)]) -> Scenario {
     let server =
         config(profile, &[("ack.every_segments", "1000000"), ("ack.delay", "20ms"), ("ack.quick_segments", "0")]);
-    fast(FlowSpec::new(config(profile, changes), server, Workload::Bytes(16_000_000)), 20)
+    fast(profile, FlowSpec::new(config(profile, changes), server, Workload::Bytes(16_000_000)), 20)
 }
 
 #[test_matrix(["longhaul", "rfc"])]
@@ -101,5 +105,5 @@ fn whole_transfers_fit_the_bucket(profile: &str, rtt_ms: u64, weather: Weather) 
     }
     let config = config(profile, &[]);
     let flow = FlowSpec::new(config.clone(), config, Workload::Bytes(8_000_000));
-    assert!(finish(&limited(Scenario::new(1, forward, PathSpec::ideal(half)), flow)).flows[0].is_complete());
+    assert!(finish(&limited(profile, Scenario::new(1, forward, PathSpec::ideal(half)), flow)).flows[0].is_complete());
 }

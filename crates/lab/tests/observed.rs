@@ -45,7 +45,7 @@ fn most_of_the_time_is_limited_by(arm: &str, set: &[&str], by: Limit) {
 
 #[test_case("longhaul", "path.drop=50kB x1", SendCause::FastRetransmit; "one loss")]
 #[test_case("longhaul", "path.drop=50kB x1 + 60kB x1 + 70kB x1", SendCause::SackRetransmit; "three in a flight")]
-#[test_case("longhaul", "path.drop=50kB x1", SendCause::LimitedTransmit; "data that the first duplicates let out")]
+#[test_case("rfc", "path.drop=50kB x1", SendCause::LimitedTransmit; "data that the first duplicates let out")]
 #[test_case("longhaul", "path.drop=last 1", SendCause::TailProbe; "the last segment, with probes")]
 #[test_case("longhaul", "path.drop=last 1 x5", SendCause::Timeout; "the last segment, and its probes")]
 fn segments_leave_because_of(arm: &str, drop: &str, cause: SendCause) {
