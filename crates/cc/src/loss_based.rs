@@ -10,7 +10,8 @@
 //!   ended it, so that its clock does not run during recovery.
 //! * A congestion mark may leave one segment if the sender requests it, a loss leaves at least two (RFC 9438 §4.6), a timeout
 //!   one.
-//! * A slow-start policy that competes with avoidance does so above `ssthresh`, until the next congestion signal.
+//! * A slow-start policy that competes with avoidance does so above `ssthresh`, until the next congestion signal or, as it decides,
+//!   behind that, too.
 //! * A timeout with nothing in flight (a lost SYN) restarts the window but says nothing about the path: the rest of the state
 //!   stays, and the first slow start is still the first.
 //! * A slow-start policy may answer the signal that ends it by a recovery of its own. Until that is over, avoidance rests, further

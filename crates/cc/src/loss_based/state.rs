@@ -48,6 +48,10 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         }
         match self.avoiding {
             Avoiding::Begun => {}
+            Avoiding::NotYet if self.slow_start.contends() => {
+                self.become_avoiding(Avoiding::Contending, ack.now);
+                return self.on_ack_beside_slow_start(ack);
+            }
             Avoiding::NotYet => self.become_avoiding(Avoiding::Begun, ack.now),
             Avoiding::Contending => return self.on_ack_beside_slow_start(ack),
         }
@@ -69,10 +73,10 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         }
     }
 
-    /// Returns whether to ask the slow-start policy.
+    /// Returns whether the slow-start policy opens the window.
     #[inline]
     pub fn slow_starting(&self) -> bool {
-        self.window.in_slow_start() || self.avoiding == Avoiding::Contending
+        self.window.in_slow_start() || self.avoiding == Avoiding::Contending && self.slow_start.competes()
     }
 
     /// A separate function, so that the usual path through slow start stays straight.

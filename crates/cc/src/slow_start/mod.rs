@@ -60,6 +60,14 @@ pub trait SlowStart: Debug + Clone + Send + 'static {
     fn pacing(&self, _window: &Window) -> Option<Pacing> {
         None
     }
+    /// Returns whether the policy continues beside the avoidance that follows a congestion signal, as after [`Step::Contend`].
+    fn contends(&self) -> bool {
+        false
+    }
+    /// Returns whether a policy beside avoidance opens the window now, and does not only watch.
+    fn competes(&self) -> bool {
+        true
+    }
     /// Handles that the connection is about to send while nothing is in flight; `srtt` is at first the handshake's round trip.
     fn on_flight_start(&mut self, _srtt: Option<Duration>, _window: &Window) {}
     /// Handles a departing segment, for policies that decide when the next one leaves.
@@ -110,7 +118,7 @@ pub enum Step {
     TurnTo(Bytes),
     /// The exit detector has fired but the search continues: take the larger of this and avoidance's own growth (LSS). The first
     /// time, the window opened by this much becomes `ssthresh`, and avoidance begins; from then on the composite asks the policy
-    /// until a congestion signal, however large the window is.
+    /// until a congestion signal, and behind it if [`SlowStart::contends`], however large the window is.
     Contend(Bytes),
     /// Leave slow start with this window (the current one, or what was delivered), which becomes `ssthresh`.
     Exit {

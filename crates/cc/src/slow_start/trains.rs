@@ -10,7 +10,7 @@
 //!
 //! The measurement may be wrong, for hosts stall, links aggregate and jitter has every size. So slow start continues beside
 //! avoidance: by a quarter of what is acknowledged, then a half, then all of it, as long as round trips show that the path has room
-//! ([`Climb`]). It rests while they do not, and begins again when they do.
+//! ([`Climb`]). It rests while they do not, and begins again when they do, also after losses that no queue explains.
 //!
 //! A train may overflow a small queue although the window would fit the path. Then the acknowledgements still show the path's rate,
 //! and it is this rate times the round trip with a full queue to which avoidance applies its factor: slow start continues up to that,
@@ -22,14 +22,16 @@ mod flight;
 use super::limit::AckLimit;
 use super::{RecoveryStep, SlowStart, Step};
 use crate::control::{CcPhase, Pacing};
-use crate::sample::AckSample;
+use crate::sample::{AckSample, LossSample};
 use crate::window::Window;
 use base::{Bytes, Duration, Rate, SeqNum};
-use climb::{Climb, MOST_NOISE};
+use climb::Climb;
 use flight::{Completed, Flight};
 
 /// Round trips that differ by less say nothing about a queue.
 const LEAST_NOISE: Duration = Duration::from_millis(1);
+/// Jitter counts up to this part of the shortest round trip.
+const NOISE_DIVISOR: u32 = 2;
 /// Segments that may leave at once at a measured rate.
 const QUANTUM: Bytes = 4;
 
@@ -69,8 +71,15 @@ pub struct Trains {
     flight: Flight,
     /// The largest flight that fitted, bytes.
     fitted: Bytes,
-    /// The path's jitter: the most by which round trips of a flight rose and fell again.
+    /// The path's jitter: the most by which round trips of a flight rose and fell again, or by which the shortest one of a flight that
+    /// fitted was longer than that of the connection.
     noise: Duration,
+    climb: Climb,
+    /// The window, and the connection's shortest round trip, at the last acknowledgement.
+    cwnd: Bytes,
+    shortest: Option<Duration>,
+    /// What was lost since the last signal, bytes.
+    lost: Bytes,
 }
 
 #[derive(Clone, Debug)]
@@ -80,13 +89,13 @@ enum Phase {
     /// This flight does not, and its end makes the measurement final. What leaves meanwhile does so at the measured rate.
     Measuring { rate: Rate },
     /// Beside avoidance.
-    Climbing(Climb),
+    Climbing,
     /// After a loss of a train: this window, until all that was sent before `point` is acknowledged.
     Recovering { window: Bytes, capacity: Bytes, rate: Rate, point: Option<SeqNum> },
     /// After that: up to the share of the capacity that avoidance leaves, at the measured rate.
     Resuming { rate: Rate },
-    /// After a congestion signal.
-    Done,
+    /// After a congestion signal: up to what it leaves.
+    Returning,
 }
 
 impl Trains {
@@ -100,6 +109,10 @@ impl Trains {
             flight: Flight::new(first),
             fitted: 0,
             noise: Duration::ZERO,
+            climb: Climb::NEW,
+            cwnd: 0,
+            shortest: None,
+            lost: 0,
         }
     }
 
@@ -109,36 +122,50 @@ impl Trains {
         u32::try_from(u64::from(self.flight.bytes()) * percent / 100).unwrap_or(u32::MAX)
     }
 
-    /// Returns what the path holds without a queue, by the present flight's rate, within what fitted and what growth allows.
+    /// Returns what the path holds without a queue, by the present flight's rate, within what fitted and what growth allows. With
+    /// jitter the usual round trip is longer than the shortest one.
     fn held(&self, rate: Rate, min_rtt: Duration) -> Bytes {
-        let held = u32::try_from(rate.bytes_in(min_rtt)).unwrap_or(u32::MAX);
+        let held = u32::try_from(rate.bytes_in(min_rtt + self.noise)).unwrap_or(u32::MAX);
         held.min(self.grown()).max(self.fitted)
     }
 
     /// Takes an acknowledgement into the flight, and its jitter into that of the path.
     fn hear(&mut self, ack: &AckSample, window: &Window) -> Completed {
         let completed = self.flight.on_ack(ack, window.smss());
-        self.noise = self.noise.max(self.flight.swing()).min(MOST_NOISE);
+        self.note_jitter(self.flight.swing());
         completed
+    }
+
+    fn note_jitter(&mut self, jitter: Duration) {
+        self.noise = self.noise.max(jitter).min(self.shortest.unwrap_or_default() / NOISE_DIVISOR);
     }
 
     fn climb(&mut self, ack: &AckSample, window: &Window) -> Step {
         let completed = self.hear(ack, window);
-        let (Phase::Climbing(climb), Some(shortest)) = (&mut self.phase, ack.min_rtt) else { return Step::Contend(0) };
+        let Some(shortest) = ack.min_rtt else { return Step::Contend(0) };
+        self.climb.on_lost(core::mem::take(&mut self.lost), self.cwnd, window.smss());
         match completed {
-            Completed::Row { least, .. } => climb.on_row(least, shortest, self.noise),
-            Completed::Flight { least: Some(least), .. } => climb.on_flight(least, shortest, self.noise),
+            Completed::Row { least, .. } => self.climb.on_row(least, shortest, self.noise),
+            Completed::Flight { least: Some(least), .. } => self.climb.on_flight(least, shortest, self.noise),
             Completed::Flight { least: None, .. } | Completed::Nothing => {}
         }
-        Step::Contend(climb.growth(self.limit.bytes(ack, window).min(window.cwnd())))
+        Step::Contend(self.climb.growth(self.limit.bytes(ack, window).min(window.cwnd())))
     }
 
     fn search(&mut self, ack: &AckSample, window: &Window) -> Step {
-        let growth = u64::from(self.limit.bytes(ack, window)) * u64::from(self.growth_percent) / 100;
+        let completed = self.hear(ack, window);
+        // What is not judged grows no faster than by doubling.
+        let percent = if self.flight.is_judged() { self.growth_percent } else { self.growth_percent.min(100) };
+        let growth = u64::from(self.limit.bytes(ack, window)) * u64::from(percent) / 100;
         let grow = Step::Grow(u32::try_from(growth).unwrap_or(u32::MAX));
-        match self.hear(ack, window) {
+        match completed {
             Completed::Nothing => grow,
-            Completed::Flight { bytes, .. } => {
+            Completed::Flight { bytes, least } => {
+                if let (Phase::Searching { queues: false }, Some((least, shortest))) =
+                    (&self.phase, least.zip(ack.min_rtt))
+                {
+                    self.note_jitter(least.saturating_sub(shortest));
+                }
                 self.fitted = self.fitted.max(bytes);
                 self.phase = Phase::Searching { queues: false };
                 grow
@@ -176,7 +203,7 @@ impl Trains {
                 Step::Set(self.held(rate, min_rtt).min(most))
             }
             Completed::Flight { .. } => {
-                self.phase = Phase::Climbing(Climb::NEW);
+                self.phase = Phase::Climbing;
                 Step::Contend(0)
             }
         }
@@ -188,19 +215,26 @@ impl SlowStart for Trains {
     const RECOVERS: bool = true;
 
     fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Step {
-        match self.phase {
+        self.shortest = ack.min_rtt;
+        let step = match self.phase {
             Phase::Searching { .. } => self.search(ack, window),
             Phase::Measuring { .. } => self.measure(ack, window),
-            Phase::Climbing(_) => self.climb(ack, window),
-            Phase::Recovering { .. } | Phase::Resuming { .. } | Phase::Done => {
+            Phase::Climbing => self.climb(ack, window),
+            Phase::Recovering { .. } | Phase::Resuming { .. } | Phase::Returning if window.in_slow_start() => {
                 Step::Grow(self.limit.bytes(ack, window))
             }
-        }
+            Phase::Recovering { .. } | Phase::Resuming { .. } | Phase::Returning => {
+                self.phase = Phase::Climbing;
+                self.climb(ack, window)
+            }
+        };
+        self.cwnd = window.cwnd();
+        step
     }
 
     fn phase(&self) -> CcPhase {
         match self.phase {
-            Phase::Climbing(_) => CcPhase::Lss,
+            Phase::Climbing => CcPhase::Lss,
             _ => CcPhase::SlowStart,
         }
     }
@@ -212,11 +246,26 @@ impl SlowStart for Trains {
         Some(Pacing::Rate { rate, quantum: window.smss().saturating_mul(QUANTUM) })
     }
 
+    fn contends(&self) -> bool {
+        true
+    }
+
+    fn competes(&self) -> bool {
+        !self.climb.rests()
+    }
+
+    fn on_lost(&mut self, lost: &LossSample) {
+        self.lost = self.lost.saturating_add(lost.bytes);
+    }
+
     fn on_congestion(&mut self) {
-        (self.limit, self.phase) = (AckLimit::AFTER_CONGESTION, Phase::Done);
+        (self.limit, self.phase, self.lost) = (AckLimit::AFTER_CONGESTION, Phase::Returning, 0);
+        self.flight.forget();
+        self.climb.on_signal(self.shortest.unwrap_or_default());
     }
 
     fn on_undo(&mut self) {
+        self.lost = 0;
         self.flight.forget();
     }
 
@@ -226,9 +275,9 @@ impl SlowStart for Trains {
                 *point = None;
                 return Some(*window);
             }
-            Phase::Climbing(climb) if !climb.is_first_flight() => return None,
-            Phase::Searching { queues: false } | Phase::Resuming { .. } | Phase::Done => return None,
-            Phase::Searching { queues: true } | Phase::Measuring { .. } | Phase::Climbing(_) => {}
+            Phase::Climbing if !self.climb.is_first_flight() => return None,
+            Phase::Searching { queues: false } | Phase::Resuming { .. } | Phase::Returning => return None,
+            Phase::Searching { queues: true } | Phase::Measuring { .. } | Phase::Climbing => {}
         }
         let (rate, full) = self.flight.full()?;
         let capacity = full.min(self.grown());
@@ -255,6 +304,7 @@ impl SlowStart for Trains {
     fn end_recovery(&mut self) -> RecoveryStep {
         let Phase::Recovering { capacity, rate, .. } = self.phase else { return RecoveryStep::Window(0) };
         self.phase = Phase::Resuming { rate };
+        self.climb.rest();
         RecoveryStep::Resume { capacity }
     }
 }

@@ -1,12 +1,22 @@
 //! Growth beside avoidance, as long as round trips show that the path has room.
+//!
+//! A loss does not end it by itself. Who loses by chance, lost little, and round trips were as short as ever: then the window
+//! that avoidance leaves is climbed from again. Where a queue stood before the loss, or much was lost at once, as by a full queue or
+//! a policer, avoidance grows alone until the next signal.
 
 use base::{Bytes, Duration};
 
 /// The margin of RFC 9406: an eighth of the round trip, but no less than a host's noise.
 const DIVISOR: u64 = 8;
 const LEAST_MARGIN: Duration = Duration::from_millis(2);
-/// Jitter counts up to this much.
-pub(super) const MOST_NOISE: Duration = Duration::from_millis(60);
+/// A queue of this part of the round trip counts as the reason of a loss.
+const LOSS_DIVISOR: u64 = 32;
+const LEAST_QUEUE: Duration = Duration::from_millis(1);
+/// So large a part of the window, and no fewer segments, lost in one recovery is no chance.
+const MUCH_DIVISOR: Bytes = 32;
+const FEW_SEGMENTS: Bytes = 3;
+/// The first flight's delay counts as usual up to this much.
+const MOST_DELAY: Duration = Duration::from_millis(60);
 /// Rows in turn without room that end growth within a flight: jitter holds up one or two.
 const ROWS: u8 = 3;
 
@@ -17,13 +27,19 @@ pub(super) struct Climb {
     /// The shortest round trip of the first flight, which left before the climb: on a path with jitter none is much shorter.
     /// `None` until that flight ends.
     at_first: Option<Duration>,
+    /// No signal has come yet. Later, jitter is no excuse: other flows make round trips rise and fall, too.
+    is_first: bool,
     /// Rows in turn that showed no room.
     rows: u8,
+    /// The last row's shortest round trip; `None` since the last signal.
+    last_row: Option<Duration>,
 }
 
 /// What one flight adds is seen in the next one, so the first pace lasts for two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
+    /// Avoidance grows alone until the next signal.
+    Rest,
     /// Not at all: the flight is watched.
     None,
     Quarter,
@@ -33,49 +49,80 @@ enum Pace {
 }
 
 impl Climb {
-    /// Begins with a flight that is to be watched.
-    pub const NEW: Self = Self { pace: Pace::None, at_first: None, rows: 0 };
+    pub const NEW: Self = Self { pace: Pace::Quarter, at_first: None, is_first: true, rows: 0, last_row: None };
 
     /// Returns whether the flight that is acknowledged left before the climb.
     pub const fn is_first_flight(&self) -> bool {
         self.at_first.is_none()
     }
 
+    /// Returns whether avoidance grows alone until the next signal.
+    pub fn rests(&self) -> bool {
+        self.pace == Pace::Rest
+    }
+
+    /// Leaves growth to avoidance until the next signal.
+    pub fn rest(&mut self) {
+        self.pace = Pace::Rest;
+    }
+
+    /// Handles a congestion signal, behind which growth begins again unless a queue explains it. `shortest` is the connection's round
+    /// trip.
+    pub fn on_signal(&mut self, shortest: Duration) {
+        self.is_first = false;
+        let usual = *self.at_first.get_or_insert(shortest);
+        let margin = usual.scale(1, LOSS_DIVISOR).max(LEAST_QUEUE);
+        let queued = self.last_row.take().is_some_and(|least| least > usual + margin);
+        self.pace = if queued { Pace::Rest } else { Pace::Quarter };
+        self.rows = 0;
+    }
+
+    /// Handles that `lost` bytes of a window of `cwnd` were lost behind a signal.
+    pub fn on_lost(&mut self, lost: Bytes, cwnd: Bytes, smss: Bytes) {
+        if lost > (cwnd / MUCH_DIVISOR).max(smss.saturating_mul(FEW_SEGMENTS)) {
+            self.rest();
+        }
+    }
+
     /// Returns by how much `acked` bytes open the window.
     pub const fn growth(&self, acked: Bytes) -> Bytes {
         match self.pace {
-            Pace::None => 0,
+            Pace::Rest | Pace::None => 0,
             Pace::Quarter | Pace::StillQuarter => acked / 4,
             Pace::Half => acked / 2,
             Pace::Whole => acked,
         }
     }
 
-    /// Handles a row of the flight, whose shortest round trip is `least`: what grew, rests. `shortest` is the connection's, `noise`
+    /// Handles a row of the flight, whose shortest round trip is `least`: what grew, waits. `shortest` is the connection's, `noise`
     /// the path's jitter.
     pub fn on_row(&mut self, least: Duration, shortest: Duration, noise: Duration) {
+        self.last_row = Some(least);
         self.rows = if self.has_room(least, shortest, noise) { 0 } else { (self.rows + 1).min(ROWS) };
-        if self.rows == ROWS {
+        if self.rows == ROWS && !self.rests() {
             self.pace = Pace::None;
         }
     }
 
     /// Handles the end of a flight, whose shortest round trip is `least`.
     pub fn on_flight(&mut self, least: Duration, shortest: Duration, noise: Duration) {
-        self.at_first.get_or_insert(least.min(shortest + MOST_NOISE));
-        self.pace = if self.has_room(least, shortest, noise) { self.pace.faster() } else { Pace::None };
+        self.at_first.get_or_insert(least.min(shortest + MOST_DELAY));
+        self.pace = self.pace.next(self.has_room(least, shortest, noise));
     }
 
     /// Returns whether round trips as short as this show room.
     fn has_room(&self, least: Duration, shortest: Duration, noise: Duration) -> bool {
         let usual = self.at_first.unwrap_or(shortest);
+        let noise = if self.is_first { noise } else { Duration::ZERO };
         least <= usual + usual.scale(1, DIVISOR).max(LEAST_MARGIN).max(noise)
     }
 }
 
 impl Pace {
-    const fn faster(self) -> Self {
+    const fn next(self, has_room: bool) -> Self {
         match self {
+            Self::Rest => Self::Rest,
+            _ if !has_room => Self::None,
             Self::None => Self::Quarter,
             Self::Quarter => Self::StillQuarter,
             Self::StillQuarter => Self::Half,

@@ -15,14 +15,17 @@ pub(super) struct Flight {
     /// The first byte of the next one.
     end: SeqNum,
     bytes: Bytes,
-    /// Its first acknowledgement: when, and what had been delivered on the connection, it included.
-    begun: Instant,
-    delivered_before: u64,
+    /// Its first acknowledgement: when, and what had been delivered on the connection, it included; `None` for a flight that is not
+    /// judged.
+    begun: Option<(Instant, u64)>,
+    /// What left before the next acknowledgement belongs to no train.
+    is_mixed: bool,
     least: RttMicros,
     /// The longest sample since the shortest one.
     longest: RttMicros,
     /// The most by which round trips rose and fell again.
     swing: RttMicros,
+    previous: RttMicros,
     samples: u8,
     row: Row,
     /// The rate up to the last whole row, and that row's shortest round trip.
@@ -58,11 +61,12 @@ impl Flight {
         Self {
             end: first,
             bytes: 0,
-            begun: Instant::ZERO,
-            delivered_before: 0,
+            begun: None,
+            is_mixed: false,
             least: RttMicros::NONE,
             longest: RttMicros(0),
             swing: RttMicros(0),
+            previous: RttMicros::NONE,
             samples: 0,
             row: Row::NEW,
             last_row: None,
@@ -74,18 +78,26 @@ impl Flight {
         self.bytes
     }
 
-    /// Drops the measurements, because some acknowledgements were not seen.
+    /// Returns whether it was seen from its beginning, and left as a train.
+    pub const fn is_judged(&self) -> bool {
+        self.begun.is_some()
+    }
+
+    /// Drops the measurements because some acknowledgements were not seen. What is under way left at other paces than a train's,
+    /// as a recovery let it, and is not judged either.
     pub fn forget(&mut self) {
-        *self = Self::new(self.end);
+        *self = Self { is_mixed: true, ..Self::new(self.end) };
     }
 
     pub fn on_ack(&mut self, ack: &AckSample, smss: Bytes) -> Completed {
+        if self.is_mixed {
+            *self = Self::new(ack.snd_nxt);
+        }
         if ack.snd_una.after(self.end) {
             let completed = Completed::Flight { bytes: self.bytes, least: self.shortest() };
             *self = Self {
                 bytes: ack.snd_nxt.distance_from(ack.snd_una).saturating_add(ack.acked),
-                begun: ack.now,
-                delivered_before: ack.total_delivered,
+                begun: Some((ack.now, ack.total_delivered)),
                 ..Self::new(ack.snd_nxt)
             };
             self.sample(ack);
@@ -103,9 +115,11 @@ impl Flight {
 
     fn sample(&mut self, ack: &AckSample) {
         let Some(rtt) = ack.rtt.map(RttMicros::of) else { return };
-        self.longest = self.longest.max(rtt);
+        // One sample alone may be that of a delayed acknowledgement.
+        let pair = core::mem::replace(&mut self.previous, rtt).min(rtt);
+        self.longest = self.longest.max(pair);
         let rise = self.longest.0.saturating_sub(self.least.0);
-        self.swing = self.swing.max(RttMicros(rise.min(self.longest.0 - rtt.0)));
+        self.swing = self.swing.max(RttMicros(rise.min(self.longest.0.saturating_sub(rtt.0))));
         if rtt <= self.least {
             (self.least, self.longest) = (rtt, rtt);
         }
@@ -125,8 +139,8 @@ impl Flight {
 
     /// Returns the rate at which it arrives.
     pub fn rate(&self, ack: &AckSample) -> Option<Rate> {
-        let delivered = ack.total_delivered.checked_sub(self.delivered_before)?;
-        Rate::from_delivery(delivered, ack.now.since(self.begun))
+        let (begun, delivered_before) = self.begun?;
+        Rate::from_delivery(ack.total_delivered.checked_sub(delivered_before)?, ack.now.since(begun))
     }
 
     /// Returns the rate up to the last whole row, and what the path then held, its queue included: this rate for as long as that row

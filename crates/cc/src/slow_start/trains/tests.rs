@@ -193,7 +193,8 @@ fn a_single_flight_that_was_held_up_costs_a_few_round_trips() {
     assert!(segments(&cc) < 200, "{}", segments(&cc));
     line.run(&mut cc, RTT * 12, stall);
     assert!(segments(&cc) >= 1_000, "{}", segments(&cc));
-    assert!(segments(&cc) <= 2_000, "{}", segments(&cc));
+    // The stall passes for jitter, which hides a queue of up to half a round trip.
+    assert!(segments(&cc) <= 2_500, "{}", segments(&cc));
 }
 
 #[test]
@@ -225,7 +226,13 @@ fn a_loss_without_a_queue_is_answered_as_usual() {
     cc.on_congestion(&CongestionEvent::Loss { flight_size: before }, line.now);
     assert!(!cc.governs_recovery());
     assert_eq!(cc.window().cwnd(), cc.window().ssthresh());
-    assert!(cc.window().cwnd() <= before * 7 / 10);
+    let reduced = cc.window().cwnd();
+    assert!(reduced <= before * 7 / 10);
+    // Slow start comes back beside avoidance, because no round trip was longer.
+    cc.on_recovery_exit(line.now);
+    line.run(&mut cc, RTT * 8, steady);
+    assert!(cc.window().cwnd() > before, "{before} {:?}", cc.window());
+    assert_eq!(cc.snapshot().phase, CcPhase::Lss);
 }
 
 #[test]
@@ -256,16 +263,58 @@ fn a_flight_knows_how_far_round_trips_rose_and_fell_again() {
     let swings: Vec<u64> = [110, 130, 150].map(|ms| hear(&mut flight, ms)).to_vec();
     assert_eq!(swings, [0, 0, 0], "and one that fills");
     let swings: Vec<u64> = [140, 145, 120, 90, 95].map(|ms| hear(&mut flight, ms)).to_vec();
-    assert_eq!(swings, [10, 10, 30, 50, 50]);
+    assert_eq!(swings, [0, 0, 20, 40, 40], "the longest that two in a row took is 140");
+    let swings: Vec<u64> = [190, 92].map(|ms| hear(&mut flight, ms)).to_vec();
+    assert_eq!(swings, [40, 40], "one alone may be a delayed acknowledgement");
+}
+
+#[test]
+fn what_left_before_an_undo_is_no_train() {
+    let mut flight = Flight::new(SeqNum(1));
+    let hear = |flight: &mut Flight, una: u32, nxt: u32| {
+        flight.on_ack(&AckSample { snd_una: SeqNum(una), snd_nxt: SeqNum(nxt), ..ack(0, 1) }, SEGMENT);
+        flight.is_judged()
+    };
+    assert!(hear(&mut flight, 2, 100));
+    flight.forget();
+    assert!(!hear(&mut flight, 50, 200));
+    assert!(!hear(&mut flight, 150, 300), "it left while the window was reduced");
+    assert!(hear(&mut flight, 250, 400));
+}
+
+/// A signal behind flights of `before` milliseconds, and behind it a loss of so many segments of 300; then round trips of 100.
+#[test_case(None, 0, "25 50 100"; "none is known")]
+#[test_case(Some(101), 3, "25 50 100"; "a loss by chance")]
+#[test_case(Some(104), 0, "0 0 0"; "a queue before the loss")]
+#[test_case(Some(101), 10, "0 0 0"; "much was lost at once")]
+fn behind_a_signal(before: Option<u64>, lost: u32, growth: &str) {
+    let ms = Duration::from_millis;
+    let mut climb = Climb::NEW;
+    climb.on_flight(ms(100), ms(100), Duration::ZERO);
+    if let Some(before) = before {
+        climb.on_row(ms(before), ms(100), Duration::ZERO);
+    }
+    climb.on_signal(ms(100));
+    climb.on_lost(lost * SEGMENT, 300 * SEGMENT, SEGMENT);
+    let seen = [(); 3].map(|()| {
+        climb.on_flight(ms(100), ms(100), Duration::ZERO);
+        climb.growth(100).to_string()
+    });
+    assert_eq!(seen.join(" "), growth);
+    assert_eq!(climb.rests(), growth.starts_with('0'));
+    climb.on_signal(ms(100));
+    assert!(!climb.rests(), "until the next signal");
+    climb.on_flight(ms(113), ms(100), ms(30));
+    assert_eq!(climb.growth(100), 0, "jitter is no excuse any more");
 }
 
 /// Round trips of rows (`r`) and whole flights (`f`) in milliseconds, on a path of 100 ms, and by how many percent the window opens
 /// after each.
-#[test_case(0, "f100>25 f100>25 f100>50 f100>100 f105>100"; "faster with each flight of short round trips")]
+#[test_case(0, "f100>25 f100>50 f100>100 f105>100"; "faster with each flight of short round trips")]
 #[test_case(0, "f100>25 r120>25 r120>25 r120>0 f100>25"; "a queue ends it and its absence begins it anew")]
 #[test_case(0, "f100>25 r120>25 r120>25 r100>25 r120>25 r120>25"; "two late rows do not")]
-#[test_case(0, "f140>25 f150>25 f156>50 f160>0"; "what is usual on the path is no queue")]
-#[test_case(30, "f100>25 f129>25 f131>0"; "and neither is its jitter")]
+#[test_case(0, "f140>25 f150>50 f156>100 f160>0"; "what is usual on the path is no queue")]
+#[test_case(30, "f100>25 f129>50 f131>0"; "and neither is its jitter")]
 #[test_case(0, "f190>0 f180>25 f181>0"; "but no more than a known amount is usual")]
 fn a_climb(noise_ms: u64, story: &str) {
     let ms = Duration::from_millis;
