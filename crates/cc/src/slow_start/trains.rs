@@ -269,9 +269,11 @@ impl SlowStart for Trains {
         self.flight.forget();
     }
 
-    fn takes_over(&mut self, _prior: Bytes, reduced: Bytes) -> Option<Bytes> {
+    fn takes_over(&mut self, prior: Bytes, reduced: Bytes) -> Option<Bytes> {
         match &mut self.phase {
-            Phase::Recovering { window, point, .. } => {
+            Phase::Recovering { window, capacity, point, .. } => {
+                // Copies were lost, too: the path, or who polices it, holds less than its rate made believe.
+                (*window, *capacity) = (reduced.min(*window), prior.min(*capacity));
                 *point = None;
                 return Some(*window);
             }

@@ -204,9 +204,6 @@ fn a_train_lost_to_a_small_queue_leaves_the_share_of_what_path_and_queue_hold() 
     let mut line = Line::new(bdp, buffer);
     assert!(line.run(&mut cc, RTT * 12, steady), "the train overflows the queue");
     assert!(cc.governs_recovery());
-    let flight_size = line.nxt - line.una;
-    cc.on_congestion(&CongestionEvent::Loss { flight_size }, line.now);
-    assert!(cc.governs_recovery(), "a further signal is part of it");
     cc.on_recovery_exit(line.now);
     assert!(!cc.governs_recovery());
     let expected = 1_100 * SEGMENT * 7 / 10;
@@ -215,6 +212,22 @@ fn a_train_lost_to_a_small_queue_leaves_the_share_of_what_path_and_queue_hold() 
     let Some(Pacing::Rate { rate, .. }) = cc.pacing() else { panic!("paced") };
     let line_rate = Rate::from_delivery(SEGMENT.into(), line.service).expect("not zero").bits_per_sec();
     assert!(rate.bits_per_sec().abs_diff(line_rate) <= line_rate / 10, "{rate:?}");
+}
+
+#[test]
+fn copies_that_are_lost_too_lower_the_window_and_what_the_path_is_taken_to_hold() {
+    let mut cc = controller(&TrainsConfig::default());
+    let mut line = Line::new(1_000, 100);
+    assert!(line.run(&mut cc, RTT * 12, steady), "the train overflows the queue");
+    let windows = [(); 4].map(|()| {
+        let flight_size = line.nxt - line.una;
+        cc.on_congestion(&CongestionEvent::Loss { flight_size }, line.now);
+        assert!(cc.governs_recovery(), "a further signal is part of it");
+        segments(&cc)
+    });
+    assert!(windows.windows(2).all(|pair| pair[1].abs_diff(pair[0] * 7 / 10) <= 1), "{windows:?}");
+    cc.on_recovery_exit(line.now);
+    assert!(cc.window().ssthresh() / SEGMENT <= windows[2] * 7 / 10, "{:?}", cc.window());
 }
 
 #[test]
