@@ -76,7 +76,7 @@ pub struct Trains {
     noise: Duration,
     climb: Climb,
     /// The window, and the connection's shortest round trip, at the last acknowledgement.
-    cwnd: Bytes,
+    last_window: Bytes,
     shortest: Option<Duration>,
     /// What was lost since the last signal, bytes.
     lost: Bytes,
@@ -110,7 +110,7 @@ impl Trains {
             fitted: 0,
             noise: Duration::ZERO,
             climb: Climb::NEW,
-            cwnd: 0,
+            last_window: 0,
             shortest: None,
             lost: 0,
         }
@@ -143,7 +143,7 @@ impl Trains {
     fn climb(&mut self, ack: &AckSample, window: &Window) -> Step {
         let completed = self.hear(ack, window);
         let Some(shortest) = ack.min_rtt else { return Step::Contend(0) };
-        self.climb.on_lost(core::mem::take(&mut self.lost), self.cwnd, window.smss());
+        self.climb.on_lost(core::mem::take(&mut self.lost), self.last_window, window.smss());
         match completed {
             Completed::Row { least, .. } => self.climb.on_row(least, shortest, self.noise),
             Completed::Flight { least: Some(least), .. } => self.climb.on_flight(least, shortest, self.noise),
@@ -228,7 +228,7 @@ impl SlowStart for Trains {
                 self.climb(ack, window)
             }
         };
-        self.cwnd = window.cwnd();
+        self.last_window = window.cwnd();
         step
     }
 
