@@ -42,12 +42,16 @@ impl DeviceArgs {
         Tun::create(&self.config()).map_err(LinkError::usage)
     }
 
-    /// Creates the device with so many queues.
-    pub fn create_queues(&self, queues: NonZeroU32) -> Result<Vec<Tun>, LinkError> {
-        if queues == NonZeroU32::MIN {
-            return Ok(vec![self.create()?]);
+    /// Creates the device with so many queues, for a stack with a `second` address perhaps.
+    pub fn create_queues(&self, queues: NonZeroU32, second: Option<Cidr>) -> Result<Vec<Tun>, LinkError> {
+        let tuns = match queues {
+            NonZeroU32::MIN => vec![self.create()?],
+            _ => Tun::create_queues(&self.config(), queues).map_err(LinkError::usage)?,
+        };
+        if let Some(second) = second {
+            tuns[0].add_address(second).map_err(LinkError::usage)?;
         }
-        Tun::create_queues(&self.config(), queues).map_err(LinkError::usage)
+        Ok(tuns)
     }
 
     fn config(&self) -> TunConfig {
@@ -93,7 +97,7 @@ impl DeviceArgs {
         if UdpSocket::bind((remote, 0)).is_ok() {
             return Ok(());
         }
-        match self.does_not_forward() {
+        match self.does_not_forward(self.address()) {
             None => Ok(()),
             Some(remedy) => Err(LinkError::usage(format!(
                 "{remote} cannot be reached from {}: this host does not forward packets; allow it with `{remedy}`",
@@ -102,9 +106,9 @@ impl DeviceArgs {
         }
     }
 
-    /// Returns the command that allows this host to forward our packets, if it does not.
-    pub fn does_not_forward(&self) -> Option<String> {
-        let (file, setting) = match self.addr.address() {
+    /// Returns the command that allows this host to forward the packets of one of our addresses, if it does not.
+    pub fn does_not_forward(&self, address: IpAddr) -> Option<String> {
+        let (file, setting) = match address {
             IpAddr::V4(_) => (format!("ipv4/conf/{}", self.tun), "net.ipv4.ip_forward"),
             IpAddr::V6(_) => ("ipv6/conf/all".to_owned(), "net.ipv6.conf.all.forwarding"),
         };

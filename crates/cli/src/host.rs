@@ -4,8 +4,8 @@ use crate::device::DeviceArgs;
 use crate::failure::LinkError;
 use crate::monitor::MonitorArgs;
 use clap::Args;
-use longhaul::tun::Tun;
-use longhaul::{Driver, Net, Packets, Stack};
+use longhaul::tun::{Cidr, Tun};
+use longhaul::{Driver, Net, Packets, RequestConfig, Stack};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::num::NonZeroU32;
@@ -69,6 +69,24 @@ impl HostArgs {
     }
 }
 
+/// What a command asks of its stack beside the device.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// A second address, of the other IP version.
+    pub second: Option<Cidr>,
+    /// The stack stands for every destination.
+    pub requests: Option<Requests>,
+}
+
+/// How many requests may wait for a decision.
+#[derive(Clone, Copy, Debug)]
+pub struct Requests {
+    /// Before their handshake.
+    pub undecided: u32,
+    /// After it, when those are as many; zero answers no further ones.
+    pub late: u32,
+}
+
 /// A stack, and what is done with it.
 #[derive(Clone)]
 pub struct Host {
@@ -108,7 +126,7 @@ impl Host {
     pub fn run<F: Future<Output = Result<(), LinkError>>>(
         device: &DeviceArgs,
         args: &HostArgs,
-        any_destination: bool,
+        wanted: &Wanted,
         traces: Option<EachConnection>,
         work: impl FnOnce(Self) -> F,
     ) -> Result<Ended, LinkError> {
@@ -118,9 +136,14 @@ impl Host {
         let config = device.profile()?.config().clone();
         let tasks = LocalSet::new();
         let ended = tasks.block_on(&runtime, async {
-            let tuns = device.create_queues(args.shards)?;
-            let builder = Stack::builder().addresses([device.address()]).device(tuns[0].caps()).config(config);
-            let mut builder = builder.any_destination(any_destination);
+            let tuns = device.create_queues(args.shards, wanted.second)?;
+            let addresses = [Some(device.address()), wanted.second.map(|second| second.address())];
+            let builder = Stack::builder().addresses(addresses.into_iter().flatten()).device(tuns[0].caps());
+            let mut builder = builder.config(config);
+            if let Some(Requests { undecided, late }) = wanted.requests {
+                let requests = RequestConfig { undecided_max: undecided, ..RequestConfig::default() };
+                builder = builder.requests(requests).late_requests(late);
+            }
             if let Some(traces) = traces {
                 builder = builder.observer(traces);
             }

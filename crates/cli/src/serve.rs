@@ -8,7 +8,7 @@ mod web;
 
 use crate::device::DeviceArgs;
 use crate::failure::LinkError;
-use crate::host::{Ended as HostEnded, Host, HostArgs};
+use crate::host::{Ended as HostEnded, Host, HostArgs, Wanted};
 use crate::tracer::{self, OurEnd, Subject};
 use crate::transfer::{SummaryFormat, print_summary};
 use base::{Duration, Ratio, Rng};
@@ -166,7 +166,9 @@ fn serve_streams(args: &ServeArgs) -> Result<bool, LinkError> {
         idle: args.host.idle(),
         format: args.link.format,
     };
-    let run = |traces| Host::run(&args.link.device, &args.host, false, traces, |host| streams::run(host, settings));
+    let run = |traces| {
+        Host::run(&args.link.device, &args.host, &Wanted::default(), traces, |host| streams::run(host, settings))
+    };
     let ended = traced(args, run)?;
     Ok(matches!(ended, HostEnded::Interrupted(1..)))
 }

@@ -138,6 +138,19 @@ impl Tun {
         Ok(all)
     }
 
+    /// Gives the kernel the first other address of the network of a further address of the stack, as of the other IP version.
+    ///
+    /// # Errors
+    /// [`TunError::SetUp`], for an address of version 6 where the kernel has none of that version.
+    pub fn add_address(&self, address: Cidr) -> Result<(), TunError> {
+        let added = add_address(&self.device, (address.kernel_address(), address.prefix()));
+        added.map_err(|source| TunError::SetUp {
+            name: self.device.name().unwrap_or_default(),
+            step: "give the kernel another address on",
+            source,
+        })
+    }
+
     fn next_queue(&self) -> io::Result<Self> {
         let device = self.device.try_clone()?;
         device.set_nonblocking(true)?;

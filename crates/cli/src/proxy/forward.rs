@@ -1,10 +1,10 @@
 //! The proxy that its clients know: they connect to a port of the kernel and name a destination, to which our TCP connects.
 
+use super::ProxyArgs;
 use super::greeting::{self, Credentials, Greeting, Step};
 use super::relay::relay;
 use super::rules::Rules;
 use super::target::{Host as TargetHost, Protocol, Target, Unconnected};
-use crate::device::DeviceArgs;
 use crate::failure::LinkError;
 use crate::host::Host;
 use longhaul::{Config, ValidConfig};
@@ -15,6 +15,7 @@ use std::time::Duration;
 use tcp::config::OpeningErrors;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 /// A client has this long to say what it wants.
@@ -26,13 +27,17 @@ const RECOVERY: Duration = Duration::from_millis(100);
 const LAST_WORDS: Duration = Duration::from_secs(1);
 const LAST_BYTES: u64 = 64 << 10;
 
+/// An address has this long before the destination's next one is tried beside it (RFC 8305 §5): behind one of an IP version that this
+/// host's network does not carry, nobody waits for the end of its patience.
+const ATTEMPT: Duration = Duration::from_millis(250);
+
 /// What all connections share.
 struct Proxy {
     host: Host,
     rules: Rules,
     credentials: Option<Credentials>,
-    /// The stack's only address.
-    address: IpAddr,
+    /// The stack's, one of an IP version.
+    addresses: Vec<IpAddr>,
     config: ValidConfig,
 }
 
@@ -40,27 +45,29 @@ struct Proxy {
 ///
 /// # Errors
 /// If nothing can listen at `listen`.
-pub async fn run(
-    host: Host,
-    rules: Rules,
-    device: &DeviceArgs,
-    listen: SocketAddr,
-    credentials: Option<Credentials>,
-) -> Result<(), LinkError> {
+pub async fn run(host: Host, rules: Rules, args: &ProxyArgs) -> Result<(), LinkError> {
+    let (device, listen) = (&args.device, args.listen);
     let cannot = |error: io::Error| {
         LinkError::usage(format!("--listen {listen}: cannot listen there: {error}; name a free port of this host"))
     };
     let listener = TcpListener::bind(listen).await.map_err(cannot)?;
-    if let Some(remedy) = device.does_not_forward() {
-        anstream::eprintln!(
-            "warning: this host does not forward packets, so {} reaches this host alone; allow it with `{remedy}`",
-            device.name()
-        );
+    for address in args.addresses() {
+        if let Some(remedy) = device.does_not_forward(address) {
+            anstream::eprintln!(
+                "warning: this host does not forward packets of {address}, so they reach this host alone; allow it with `{remedy}`"
+            );
+        }
     }
     println!("READY proxy {} on {}", listener.local_addr().map_err(cannot)?, device.name());
     let _ = io::stdout().flush();
     let config = opening(&host.net.config())?;
-    let proxy = Rc::new(Proxy { host: host.clone(), rules, credentials, address: device.address(), config });
+    let proxy = Rc::new(Proxy {
+        host: host.clone(),
+        rules,
+        credentials: args.user.clone(),
+        addresses: args.addresses().collect(),
+        config,
+    });
     loop {
         let place = host.place().await;
         match listener.accept().await {
@@ -110,7 +117,7 @@ impl Proxy {
         }
     }
 
-    /// Connects to the first of the destination's addresses that answers.
+    /// Connects to the one of the destination's addresses that answers first.
     async fn connect(&self, target: &Target) -> Result<longhaul::TcpStream, Unconnected> {
         if !self.rules.allow(target.port) {
             return Err(Unconnected::Forbidden);
@@ -126,11 +133,26 @@ impl Proxy {
             TargetHost::Address(_) => Unconnected::NetworkUnreachable,
             TargetHost::Name(_) => Unconnected::UnknownName,
         };
-        for address in addresses.iter().filter(|address| address.is_ipv4() == self.address.is_ipv4()) {
-            match self.host.net.connect_with(None, *address, &self.config).await {
-                Ok(stream) => return Ok(stream),
-                Err(error) => last = Unconnected::from(&error),
+        let is_ours = |to: &SocketAddr| self.addresses.iter().any(|ours| ours.is_ipv4() == to.is_ipv4());
+        let mut waiting = addresses.into_iter().filter(is_ours);
+        let mut attempts = JoinSet::new();
+        let mut begin = |attempts: &mut JoinSet<_>| {
+            let Some(to) = waiting.next() else { return false };
+            let (net, config) = (self.host.net.clone(), self.config.clone());
+            attempts.spawn_local(async move { net.connect_with(None, to, &config).await });
+            true
+        };
+        let mut more = begin(&mut attempts);
+        while more || !attempts.is_empty() {
+            tokio::select! {
+                Some(ended) = attempts.join_next() => match ended {
+                    Ok(Ok(stream)) => return Ok(stream),
+                    Ok(Err(error)) => last = Unconnected::from(&error),
+                    Err(_) => last = Unconnected::Failed,
+                },
+                () = sleep(ATTEMPT), if more => {}
             }
+            more = more && begin(&mut attempts);
         }
         Err(last)
     }

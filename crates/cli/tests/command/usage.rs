@@ -53,6 +53,7 @@ fn refused(arguments: &[&str], message: &str) {
 #[test_case(&["serve", "chargen", "--loss", "1%", "--tun", "lh0", "--addr", "10.9.0.2/24"], "--loss goes with discard and echo alone, without --control, --metrics and --shards"; "loss")]
 #[test_case(&["serve", "echo", "--loss", "1%", "--shards", "2", "--tun", "lh0", "--addr", "10.9.0.2/24"], "--loss goes with discard and echo alone, without"; "loss and shards")]
 #[test_case(&["connections", "--control", "/dev/null/x"], "--control /dev/null/x: no `serve` or `proxy` answers there: "; "no such stack")]
+#[test_case(&["proxy", "--tun", "lh0", "--addr", "10.9.0.2/24", "--second-addr", "10.9.1.2/24"], "--second-addr: 10.9.1.2 is of the IP version of 10.9.0.2; give one of the other version"; "two addresses of one version")]
 fn a_wrong_word_is_refused_by_name(arguments: &[&str], message: &str) {
     refused(arguments, message);
 }
@@ -67,6 +68,7 @@ fn a_wrong_word_is_refused_by_name(arguments: &[&str], message: &str) {
 #[test_case(&["proxy", "--tun", "lh0", "--addr", "10.9.0.2/24", "--user", "me"]; "no password")]
 #[test_case(&["proxy", "--tun", "lh0", "--addr", "10.9.0.2/24", "--transparent", "--listen", "127.0.0.1:1"]; "two ways of a proxy")]
 #[test_case(&["proxy", "--tun", "lh0", "--addr", "10.9.0.2/24", "--out", "eth0"]; "way out of no transparent proxy")]
+#[test_case(&["proxy", "--tun", "lh0", "--addr", "10.9.0.2/24", "--late-requests", "9"]; "late requests of no transparent proxy")]
 #[test_case(&["serve", "echo", "--tun", "lh0", "--addr", "10.9.0.2/24", "--shards", "300"]; "too many shards")]
 #[test_case(&["serve", "echo", "--tun", "lh0", "--addr", "10.9.0.2/24", "--shards", "2", "--trace", "x"]; "trace of several shards")]
 #[test_case(&["frobnicate"]; "subcommand")]

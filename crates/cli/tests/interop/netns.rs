@@ -58,11 +58,12 @@ impl Lab {
         command
     }
 
-    /// Makes `name` resolve to an address for programs that are started where longhaul runs.
+    /// Makes `name` resolve to an address, beside those that it has already, for programs that are started where longhaul runs.
     pub fn name(&self, name: &str, address: &str) {
-        let directory = self.router.settings();
-        std::fs::create_dir_all(&directory).unwrap();
-        std::fs::write(directory.join("hosts"), format!("127.0.0.1 localhost\n{address} {name}\n")).unwrap();
+        let file = self.router.settings().join("hosts");
+        std::fs::create_dir_all(self.router.settings()).unwrap();
+        let earlier = std::fs::read_to_string(&file).unwrap_or_else(|_| "127.0.0.1 localhost\n".to_owned());
+        std::fs::write(file, format!("{earlier}{address} {name}\n")).unwrap();
     }
 
     /// Adds a route where longhaul runs.

@@ -4,13 +4,18 @@ use crate::netns::Lab;
 use crate::peer::{Peer, Running};
 use crate::program::Longhaul;
 use crate::{V4, V6, wait_until};
+use nix::errno::Errno;
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, connect, socket};
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use test_case::test_case;
 
 const PROXY: &str = "127.0.0.1:1080";
+/// How `curl` speaks with the proxy.
+const WAYS: [&str; 2] = ["--socks5-hostname 127.0.0.1:1080", "--proxytunnel --proxy http://127.0.0.1:1080"];
 /// Bytes of a response.
 const BYTES: usize = 5_000_000;
 /// Without a byte for this long, something hangs.
@@ -69,13 +74,42 @@ fn curl_gets_every_byte_by_either_protocol(cidr: &str, options: &str) {
     lab.name("peer.test", &address.ip().to_string());
     web(&lab.peer, address);
     let _proxy = proxy(&lab, cidr, options);
-    for way in ["--socks5-hostname 127.0.0.1:1080", "--proxytunnel --proxy http://127.0.0.1:1080"] {
+    for way in WAYS {
         for url in [format!("http://{address}/"), "http://peer.test/".to_owned()] {
             let (code, came, said) = curl(&lab, &format!("{way} {url}"));
             assert_eq!((code, came.len(), said.as_str()), (0, BYTES, ""), "{way} {url}");
             assert!(came == pattern(BYTES), "{way} {url}: other bytes came");
         }
     }
+}
+
+#[test_case("--offload on"; "with offload")]
+#[test_case("--offload off --shards 2"; "shards without offload")]
+fn one_proxy_reaches_destinations_of_both_ip_versions(options: &str) {
+    let lab = Lab::new();
+    let _proxy = proxy(&lab, V4, &format!("--second-addr {V6} {options}"));
+    for address in [V4, V6].map(|cidr| lab.peer_address(cidr, 80)) {
+        web(&lab.peer, address);
+        for way in WAYS {
+            let (code, came, said) = curl(&lab, &format!("{way} http://{address}/"));
+            assert_eq!((code, said.as_str()), (0, ""), "{way} {address}");
+            assert!(came == pattern(BYTES), "{way} {address}: {} bytes came", came.len());
+        }
+    }
+}
+
+/// The resolver names the address of version four first. Waiting for it would take all of the patience.
+#[test]
+fn a_name_is_reached_by_the_ip_version_that_answers() {
+    let lab = Lab::new();
+    nobody_answers_at(&lab, "192.0.2.0/24 via 10.8.0.77");
+    let address = lab.peer_address(V6, 80);
+    lab.name("both.test", "192.0.2.1");
+    lab.name("both.test", &address.ip().to_string());
+    web(&lab.peer, address);
+    let _proxy = proxy(&lab, V4, &format!("--second-addr {V6} --patience 4s"));
+    let (code, came, said) = curl(&lab, "--socks5-hostname 127.0.0.1:1080 http://both.test/");
+    assert_eq!((code, came.len(), said.as_str()), (0, BYTES, ""));
 }
 
 #[test]
@@ -140,13 +174,17 @@ fn each_failure_has_the_reply_of_its_protocol() {
     assert!(raw(&lab, b"CONNECT x HTTP/1.1\r\nHost: x\r\n\r\n").starts_with(b"HTTP/1.1 400 "));
 }
 
+/// Adds a route to a next hop with a hardware address that nothing has.
+fn nobody_answers_at(lab: &Lab, route: &str) {
+    lab.route(route);
+    let ip = lab.on_router("ip").args("neigh add 10.8.0.77 lladdr 02:00:00:00:00:77 dev cable".split(' ')).status();
+    assert!(ip.unwrap().success());
+}
+
 #[test]
 fn a_host_that_drops_everything_is_given_up_after_the_patience() {
     let lab = Lab::new();
-    lab.route("192.0.2.0/24 via 10.8.0.77");
-    // The next hop has a hardware address, which nothing has.
-    let ip = lab.on_router("ip").args("neigh add 10.8.0.77 lladdr 02:00:00:00:00:77 dev cable".split(' ')).status();
-    assert!(ip.unwrap().success());
+    nobody_answers_at(&lab, "192.0.2.0/24 via 10.8.0.77");
     let _proxy = proxy(&lab, V4, "--patience 700ms");
     assert_eq!(raw(&lab, &socks("192.0.2.1", 80))[3], 4);
     assert!(raw(&lab, b"CONNECT 192.0.2.1:80 HTTP/1.0\r\n\r\n").starts_with(b"HTTP/1.1 504 "));
@@ -346,6 +384,74 @@ fn the_transparent_proxy_stands_for_every_destination() {
     half_closes(&lab, lab.peer_address(V4, 90), directly);
     resets(&lab, lab.peer_address(V4, 91), directly);
     many(&lab, lab.peer_address(V4, 92), directly);
+}
+
+#[test]
+fn the_transparent_proxy_stands_for_destinations_of_both_ip_versions() {
+    let lab = Lab::new();
+    let _proxy = transparent(&lab, &format!("--out cable --second-addr {V6}"));
+    lab.route("fd08::2/128 dev lh0");
+    for cidr in [V4, V6] {
+        let address = lab.peer_address(cidr, 80);
+        web(&lab.peer, address);
+        let (code, came, said) = curl(&lab, &format!("http://{address}/"));
+        assert_eq!((code, said.as_str()), (0, ""), "{address}");
+        assert!(came == pattern(BYTES), "{address}: {} bytes came", came.len());
+        half_closes(&lab, lab.peer_address(cidr, 90), directly);
+    }
+}
+
+/// Two clients wait for hosts that do not answer; to be called in the namespace of the proxy. The kernel sends their SYNs at once, so the
+/// proxy has them before those of later clients.
+fn two_wait() -> [OwnedFd; 2] {
+    ["192.0.2.1:80", "192.0.2.2:80"].map(|to| {
+        let to: SocketAddrV4 = to.parse().unwrap();
+        let fd = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_NONBLOCK, None).unwrap();
+        assert_eq!(connect(fd.as_raw_fd(), &SockaddrIn::from(to)), Err(Errno::EINPROGRESS));
+        fd
+    })
+}
+
+#[test_case("", false; "ignored")]
+#[test_case("--late-requests 8", true; "late")]
+fn beyond_the_undecided_clients_are(options: &str, are_connected: bool) {
+    let lab = Lab::new();
+    nobody_answers_at(&lab, "192.0.2.0/24 via 10.8.0.77 dev cable metric 100");
+    let _proxy = transparent(&lab, &format!("--out cable --patience 60s --undecided 2 {options}"));
+    lab.route("192.0.2.0/24 dev lh0 metric 10");
+    let (to, closed) = (lab.peer_address(V4, 96), lab.peer_address(V4, 97));
+    let server = lab.peer.listen(to, |mut stream| {
+        let mut came = [0; 5];
+        if stream.read_exact(&mut came).is_ok() {
+            stream.write_all(&came).unwrap();
+        }
+    });
+    let client = lab.host().inside(move || {
+        let _waiting = two_wait();
+        let connect = |to| TcpStream::connect_timeout(&to, Duration::from_secs(4));
+        let mut stream = match connect(to) {
+            Ok(stream) => stream,
+            Err(ignored) => {
+                assert_eq!(ignored.kind(), ErrorKind::TimedOut);
+                // The server is not to wait.
+                return false;
+            }
+        };
+        let mut back = [0; 5];
+        stream.write_all(b"hello").unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+        stream.read_exact(&mut back).unwrap();
+        assert_eq!(&back, b"hello");
+        // Connected before the destination has refused.
+        let mut refused = connect(closed).unwrap();
+        refused.set_read_timeout(Some(TIMEOUT)).unwrap();
+        assert_eq!(refused.read(&mut back).unwrap_err().kind(), ErrorKind::ConnectionReset);
+        true
+    });
+    assert_eq!(client.join(), are_connected);
+    if are_connected {
+        server.join();
+    }
 }
 
 #[test]
