@@ -25,6 +25,9 @@ cargo xtask web [--check]
     browser.
 cargo xtask python
     Builds the package for Python as a wheel, installs it below target/python, and runs its tests there.
+cargo xtask guide
+    Runs the commands of the guide as they are shown, slow ones too, and compares what they print. Needs root; takes long; outside
+    CI.
 cargo xtask bench
     Counts instructions: of headers, whole simulated transfers, traces and captures, and of an unobserved transfer with and without
     the code of events, which may not differ. Installs valgrind (apt, as root) and gungraun-runner (a minute or two, once).
@@ -76,6 +79,8 @@ pub enum Command {
     Web(DocsMode),
     /// Build the package for Python and run its tests.
     Python,
+    /// Run the commands of the guide as they are shown.
+    Guide,
     /// Count instructions.
     Bench,
     /// Count instructions of this tree and of another commit.
@@ -137,17 +142,18 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
         "mutants" => mutants(flags).map(Command::Mutants),
         "attacks" if flags.is_empty() => Ok(Command::Attacks),
         "python" if flags.is_empty() => Ok(Command::Python),
+        "guide" if flags.is_empty() => Ok(Command::Guide),
         "advisories" if flags.is_empty() => Ok(Command::Advisories),
         "miri" if flags.is_empty() => Ok(Command::Miri),
         "negations" if flags.is_empty() => Ok(Command::Negations),
         "snapshots" if flags.is_empty() => Ok(Command::Snapshots),
-        "advisories" | "attacks" | "miri" | "negations" | "python" | "snapshots" => {
+        "advisories" | "attacks" | "guide" | "miri" | "negations" | "python" | "snapshots" => {
             Err(format!("`{command}` takes no arguments, not `{}`", flags.join(" ")))
         }
         "variants" => variants(flags).map(Command::Variants),
         unknown => Err(format!(
-            "unknown command `{unknown}`; the commands are test, docs, api, compliance, web, python, bench, stamp, traces, mutants, \
-             negations, attacks, advisories, miri, snapshots or variants"
+            "unknown command `{unknown}`; the commands are test, docs, api, compliance, web, python, guide, bench, stamp, traces, \
+             mutants, negations, attacks, advisories, miri, snapshots or variants"
         )),
     }
 }
@@ -301,5 +307,6 @@ mod tests {
         assert!(parsed("stamp --page").unwrap_err().contains("--page with files, not `--page`"));
         assert!(parsed("miri all").unwrap_err().contains("`miri` takes no arguments, not `all`"));
         assert!(parsed("python now").unwrap_err().contains("`python` takes no arguments, not `now`"));
+        assert!(parsed("guide now").unwrap_err().contains("`guide` takes no arguments, not `now`"));
     }
 }

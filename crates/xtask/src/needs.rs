@@ -9,10 +9,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A program, the package that contains it, and its purpose.
-const TOOLS: [(&str, &str, &str); 6] = [
+const TOOLS: [(&str, &str, &str); 7] = [
     ("ip", "iproute2", "to make namespaces and addresses"),
     ("tshark", "tshark", "as an independent reader of our packets"),
     ("curl", "curl", "to speak HTTP over the kernel's TCP"),
+    ("iperf3", "iperf3", "to run the guide's commands"),
     ("ping", "iputils-ping", "to ask the stack for echoes"),
     ("npm", "npm", "to build the pages (with Node 20 or newer)"),
     ("chromium", "chromium", "to try the pages in a browser"),
@@ -151,7 +152,7 @@ mod tests {
         assert_eq!(missing_tools(|_| true), []);
         let names: Vec<&str> =
             missing_tools(|program| program == "ip").iter().map(|(program, _, _)| *program).collect();
-        assert_eq!(names, ["tshark", "curl", "ping", "npm", "chromium"]);
+        assert_eq!(names, ["tshark", "curl", "iperf3", "ping", "npm", "chromium"]);
     }
 
     #[test]

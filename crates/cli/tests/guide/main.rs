@@ -1,22 +1,49 @@
 //! Tests that the commands in the README, in `docs/answers.md` and in the pages of `docs/guide` work as shown.
 //!
-//! Each page is a shell session in a separate directory; `page` defines what a page may contain. A block that is not run (for
-//! root, or slow) has its options compared with `--help`, so that a renamed option is found too.
+//! Each page is a shell session in a separate directory; `page` defines what a page may contain. Pages with commands for root are played in
+//! a namespace (`stage`). Long commands run as small as their page says, and with `LONGHAUL_GUIDE=whole`, as `cargo xtask guide` sets it, as
+//! they are shown, one page after the other. A block that needs more has its options compared with `--help`, so that a renamed option
+//! is found, too.
 
 #[path = "../outside/program.rs"]
 mod outside;
 mod page;
+mod service;
 mod shown;
+mod stage;
 
 use outside::longhaul;
 use page::{Command, Part};
+use service::Service;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread;
+use std::time::Instant;
 
-/// Words after `console` of blocks that are not run: they need root, a long time, or a program that is not ours.
-const NOT_RUN: [&str; 3] = ["root", "slow", "tools"];
+/// A word behind `console`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Word {
+    /// For root: the page is played in a namespace.
+    Root,
+    /// Takes long: made small, unless all is to be whole.
+    Slow,
+    /// Only run when all is to be whole.
+    Whole,
+    /// Not run here: it needs what this test does not have.
+    Elsewhere,
+}
+
+/// The words, as `docs/guide/README.md` explains them.
+const WORDS: [(&str, Word); 7] = [
+    ("root", Word::Root),
+    ("slow", Word::Slow),
+    ("whole", Word::Whole),
+    ("python", Word::Elsewhere),
+    ("ray", Word::Elsewhere),
+    ("drill", Word::Elsewhere),
+    ("packetdrill", Word::Elsewhere),
+];
 
 /// How pages run the program when it is not installed.
 const FROM_SOURCE: &str = "cargo run --release -- ";
@@ -25,9 +52,18 @@ const FROM_SOURCE: &str = "cargo run --release -- ";
 fn the_commands_of_the_guide_print_what_it_shows() {
     let pages = pages();
     assert!(pages.len() > 10, "the guide has {} pages", pages.len());
+    let whole = std::env::var("LONGHAUL_GUIDE").is_ok_and(|what| what == "whole");
     let complaints: Vec<String> = thread::scope(|scope| {
-        let sessions: Vec<_> = pages.iter().map(|path| scope.spawn(|| session(path))).collect();
-        sessions.into_iter().flat_map(|session| session.join().expect("no page ends a session by force")).collect()
+        let start = |path: &PathBuf| {
+            let path = path.clone();
+            scope.spawn(move || Session::new(&path, whole).play())
+        };
+        let end = |session: thread::ScopedJoinHandle<'_, _>| session.join().expect("no page ends a session by force");
+        if whole {
+            return pages.iter().flat_map(|path| end(start(path))).collect();
+        }
+        let sessions: Vec<_> = pages.iter().map(start).collect();
+        sessions.into_iter().flat_map(end).collect()
     });
     assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
 }
@@ -41,43 +77,117 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// Runs a page from its top; returns its errors.
-fn session(path: &Path) -> Vec<String> {
-    let text = fs::read_to_string(path).expect("pages are text");
-    let name = path.file_name().expect("a page has a name").to_string_lossy();
-    let directory = tempfile::tempdir().expect("there is room for a directory");
-    let mut complaints = Vec::new();
-    for part in page::parts(&text) {
-        match part {
-            Part::File { name, text } => fs::write(directory.path().join(name), text).expect("it can be written"),
-            Part::Console { words, commands } => {
-                let unknown = words.iter().find(|word| !NOT_RUN.contains(word));
-                complaints.extend(unknown.map(|word| format!("{name}: `console {word}` is none of {NOT_RUN:?}")));
-                for command in commands {
-                    let complaint =
-                        if words.is_empty() { run(&command, directory.path()) } else { unknown_options(&command.line) };
-                    complaints.extend(complaint.map(|what| format!("{name}:{}: {what}", command.number)));
-                }
-            }
-        }
-    }
-    complaints
+/// A page that is played from its top.
+struct Session {
+    name: String,
+    text: String,
+    /// Whether long commands run as shown.
+    whole: bool,
+    directory: tempfile::TempDir,
+    services: Vec<Service>,
+    complaints: Vec<String>,
 }
 
-/// Runs a command as if a reader had pasted it; reports a wrong exit code or output.
-fn run(command: &Command<'_>, directory: &Path) -> Option<String> {
-    let line = command.line.replace(FROM_SOURCE, "longhaul ");
-    let program = Path::new(env!("CARGO_BIN_EXE_longhaul")).parent().expect("a program lies in a directory");
-    let path = std::env::var("PATH").unwrap_or_default();
-    let mut shell = std::process::Command::new("sh");
-    shell.args(["-c", &line]).current_dir(directory).env("PATH", format!("{}:{path}", program.display()));
-    let ended: outside::Ended = shell.stdin(Stdio::null()).output().expect("there is a shell").into();
-    if ended.code != Some(0) {
-        return Some(format!("`{line}` ends with {:?}:\n{}{}", ended.code, ended.stdout, ended.stderr));
+impl Session {
+    fn new(path: &Path, whole: bool) -> Self {
+        Self {
+            name: path.file_name().expect("a page has a name").to_string_lossy().into_owned(),
+            text: fs::read_to_string(path).expect("pages are text"),
+            whole,
+            directory: tempfile::tempdir().expect("there is room for a directory"),
+            services: Vec::new(),
+            complaints: Vec::new(),
+        }
     }
-    let printed: Vec<&str> = ended.stdout.lines().map(str::trim_end).collect();
-    let differs = !command.shown.is_empty() && !shown::is_of(&command.shown, &printed);
-    differs.then(|| format!("`{line}` is shown with\n{}\nand prints\n{}", command.shown.join("\n"), ended.stdout))
+
+    /// Runs the page; returns its errors.
+    fn play(mut self) -> Vec<String> {
+        let (text, began) = (std::mem::take(&mut self.text), Instant::now());
+        let parts = page::parts(&text);
+        if parts.iter().any(|part| matches!(part, Part::Console { words, .. } if words.contains(&"root"))) {
+            stage::enter();
+        }
+        for part in parts {
+            match part {
+                Part::File { name, text } => {
+                    fs::write(self.directory.path().join(name), text).expect("it can be written");
+                }
+                Part::Console { words, smaller, commands } => self.block(&words, &smaller, commands),
+            }
+        }
+        let ended: Vec<String> = self.services.drain(..).filter_map(Service::end).collect();
+        self.complaints.extend(ended.into_iter().map(|what| format!("{}: {what}", self.name)));
+        println!("{}: {:.1} s", self.name, began.elapsed().as_secs_f64());
+        self.complaints
+    }
+
+    fn block(&mut self, words: &[&str], smaller: &[(&str, &str)], mut commands: Vec<Command<'_>>) {
+        let meaning = |word: &&str| WORDS.iter().find(|(known, _)| known == word).map(|(_, meaning)| *meaning);
+        let name = self.name.clone();
+        for word in words.iter().filter(|word| meaning(word).is_none()) {
+            let known = WORDS.map(|(known, _)| known);
+            self.complaints.push(format!("{name}: `console {word}` is none of {known:?}"));
+        }
+        let is = |wanted: Word| words.iter().any(|word| meaning(word) == Some(wanted));
+        if is(Word::Slow) && smaller.is_empty() {
+            return self.complaints.push(format!("{name}: no comment says what makes a `console slow` small"));
+        }
+        let elsewhere = is(Word::Elsewhere);
+        let small = !self.whole && !smaller.is_empty() && !elsewhere;
+        if small {
+            self.complaints.extend(shrink(&mut commands, smaller).into_iter().map(|what| format!("{name}: {what}")));
+        }
+        for command in commands {
+            let here = !elsewhere && (self.whole || !is(Word::Whole));
+            let complaint = if here { self.run(&command, small) } else { unknown_options(&command.line) };
+            self.complaints.extend(complaint.map(|what| format!("{name}:{}: {what}", command.number)));
+        }
+    }
+
+    /// Runs a command as if a reader had pasted it; reports a wrong exit code or output.
+    fn run(&mut self, command: &Command<'_>, small: bool) -> Option<String> {
+        let line = command.line.replace(FROM_SOURCE, "longhaul ");
+        let program = Path::new(env!("CARGO_BIN_EXE_longhaul")).parent().expect("a program lies in a directory");
+        let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
+        let directory = self.directory.path();
+        if service::goes_on(&line, &command.shown) {
+            let of_device = self.services.iter().position(|service| service.holds_device_of(&line));
+            let ended = of_device.and_then(|place| self.services.remove(place).end());
+            return ended.or_else(|| match Service::start(&line, &command.shown, directory, &path) {
+                Ok(service) => {
+                    self.services.push(service);
+                    None
+                }
+                Err(what) => Some(what),
+            });
+        }
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &line]).current_dir(directory).env("PATH", path);
+        let ended: outside::Ended = shell.stdin(Stdio::null()).output().expect("there is a shell").into();
+        if ended.code != Some(0) {
+            return Some(format!("`{line}` ends with {:?}:\n{}{}", ended.code, ended.stdout, ended.stderr));
+        }
+        let printed: Vec<&str> = ended.stdout.lines().map(str::trim_end).collect();
+        let agrees = match small {
+            _ if command.shown.is_empty() => true,
+            true => shown::missing_head(&command.shown, &printed).is_none(),
+            false => shown::is_of(&command.shown, &printed),
+        };
+        (!agrees).then(|| format!("`{line}` is shown with\n{}\nand prints\n{}", command.shown.join("\n"), ended.stdout))
+    }
+}
+
+/// Makes commands small; returns what could not be.
+fn shrink(commands: &mut [Command<'_>], smaller: &[(&str, &str)]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for (old, new) in smaller {
+        let mut of_block = commands.iter_mut().filter(|command| command.line.contains(old)).peekable();
+        if of_block.peek().is_none() {
+            complaints.push(format!("`{old}`, which is to be small, is in no command of its block"));
+        }
+        of_block.for_each(|command| command.line = command.line.replace(old, new));
+    }
+    complaints
 }
 
 /// Reports an option of ours that `--help` does not know.
@@ -105,4 +215,16 @@ fn an_option_that_is_gone_is_found_though_its_command_is_not_run() {
     assert_eq!(unknown_options("ip netns exec wanB iperf3 --server"), None);
     assert!(unknown_options("longhaul ab wan --backend netns --arm linux").expect("it is --arms").ends_with("--arm"));
     assert!(unknown_options("cargo run --release -- abc wan").expect("there is ab").contains("no such command"));
+}
+
+#[test]
+fn a_block_whose_comment_names_what_it_lacks_is_reported() {
+    let command = |line: &str| Command { number: 1, line: line.to_owned(), shown: Vec::new() };
+    let mut commands = [command("longhaul ab wan"), command("longhaul ab dsack")];
+    assert_eq!(shrink(&mut commands, &[("ab", "ab --iterations 1")]), [""; 0]);
+    assert_eq!(
+        commands.map(|command| command.line),
+        ["longhaul ab --iterations 1 wan", "longhaul ab --iterations 1 dsack"]
+    );
+    assert!(shrink(&mut [command("longhaul ab wan")], &[("32MB", "1MB")])[0].contains("`32MB`"));
 }

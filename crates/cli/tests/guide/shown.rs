@@ -12,6 +12,15 @@ pub fn is_of(shown: &[&str], printed: &[&str]) -> bool {
     }
 }
 
+/// Returns a line of words alone, as the head of a table, that is shown and not printed, whatever the space between its words.
+pub fn missing_head<'s>(shown: &[&'s str], printed: &[&str]) -> Option<&'s str> {
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let of_words =
+        |line: &&&str| line.contains(char::is_alphabetic) && !line.contains(|c: char| c.is_ascii_digit() || c == '…');
+    let heads = shown.iter().filter(of_words);
+    heads.copied().find(|head| !printed.iter().any(|line| words(line) == words(head)))
+}
+
 fn line_is_of(shown: &str, printed: &str) -> bool {
     let Some((before, after)) = shown.split_once(LEFT_OUT) else { return shown == printed };
     let Some(rest) = printed.strip_prefix(before) else { return false };
@@ -30,4 +39,11 @@ fn what_is_left_out_may_be_anything_and_the_rest_is_as_printed() {
     for shown in [&[][..], &["a"], &["…", "b"], &["b 1 c", "…"], &["a", "b … d", "…"], &["a", "b 1 c", "d"]] {
         assert!(!is_of(shown, &printed), "{shown:?}");
     }
+}
+
+#[test]
+fn a_table_of_other_numbers_has_the_same_head() {
+    let shown = ["…", "arm   Mbit/s", "─────", "linux   12.5", "…"];
+    assert_eq!(missing_head(&shown, &["arm Mbit/s", "linux 1.0"]), None);
+    assert_eq!(missing_head(&shown, &["arm Mbit", "linux 12.5"]), Some("arm   Mbit/s"));
 }

@@ -1,0 +1,11 @@
+//! The commands of the guide as they are shown: the test of the guide makes slow ones small, unless this asks for the whole.
+
+use crate::needs;
+use crate::runner::{Outcome, cargo, run};
+
+/// Runs every page, one after the other, in a release build.
+pub fn whole() -> Outcome {
+    needs::provide()?;
+    let test = ["test", "--release", "--package", "longhaul-cli", "--test", "guide", "--", "--nocapture"];
+    run(cargo(&test).env("LONGHAUL_GUIDE", "whole"))
+}
