@@ -219,11 +219,9 @@ impl SlowStart for Trains {
         let step = match self.phase {
             Phase::Searching { .. } => self.search(ack, window),
             Phase::Measuring { .. } => self.measure(ack, window),
-            Phase::Climbing => self.climb(ack, window),
-            Phase::Recovering { .. } | Phase::Resuming { .. } | Phase::Returning if window.in_slow_start() => {
-                Step::Grow(self.limit.bytes(ack, window))
-            }
-            Phase::Recovering { .. } | Phase::Resuming { .. } | Phase::Returning => {
+            // After a signal, and after a pause that shrank an unused window.
+            _ if window.in_slow_start() => Step::Grow(self.limit.bytes(ack, window)),
+            _ => {
                 self.phase = Phase::Climbing;
                 self.climb(ack, window)
             }
@@ -261,7 +259,9 @@ impl SlowStart for Trains {
     fn on_congestion(&mut self) {
         (self.limit, self.phase, self.lost) = (AckLimit::AFTER_CONGESTION, Phase::Returning, 0);
         self.flight.forget();
-        self.climb.on_signal(self.shortest.unwrap_or_default());
+        if let Some(shortest) = self.shortest {
+            self.climb.on_signal(shortest);
+        }
     }
 
     fn on_undo(&mut self) {

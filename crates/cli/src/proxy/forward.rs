@@ -1,10 +1,10 @@
 //! The proxy that its clients know: they connect to a port of the kernel and name a destination, to which our TCP connects.
 
-use super::ProxyArgs;
 use super::greeting::{self, Credentials, Greeting, Step};
 use super::relay::relay;
 use super::rules::Rules;
 use super::target::{Host as TargetHost, Protocol, Target, Unconnected};
+use crate::device::DeviceArgs;
 use crate::failure::LinkError;
 use crate::host::Host;
 use longhaul::{Config, ValidConfig};
@@ -27,8 +27,8 @@ const RECOVERY: Duration = Duration::from_millis(100);
 const LAST_WORDS: Duration = Duration::from_secs(1);
 const LAST_BYTES: u64 = 64 << 10;
 
-/// An address has this long before the destination's next one is tried beside it (RFC 8305 §5): behind one of an IP version that this
-/// host's network does not carry, nobody waits for the end of its patience.
+/// An address has this long before the destination's next one is tried beside it (RFC 8305 §5): a client need not wait for the
+/// end of its patience behind one of an IP version that this host's network does not carry.
 const ATTEMPT: Duration = Duration::from_millis(250);
 
 /// What all connections share.
@@ -41,18 +41,27 @@ struct Proxy {
     config: ValidConfig,
 }
 
+/// What the command line says of clients and of our TCP.
+pub struct Clients<'a> {
+    pub device: &'a DeviceArgs,
+    pub listen: SocketAddr,
+    pub credentials: Option<Credentials>,
+    /// Addresses of our TCP, one of an IP version.
+    pub addresses: Vec<IpAddr>,
+}
+
 /// Accepts clients indefinitely.
 ///
 /// # Errors
 /// If nothing can listen at `listen`.
-pub async fn run(host: Host, rules: Rules, args: &ProxyArgs) -> Result<(), LinkError> {
-    let (device, listen) = (&args.device, args.listen);
+pub async fn run(host: Host, rules: Rules, clients: Clients<'_>) -> Result<(), LinkError> {
+    let Clients { device, listen, credentials, addresses } = clients;
     let cannot = |error: io::Error| {
         LinkError::usage(format!("--listen {listen}: cannot listen there: {error}; name a free port of this host"))
     };
     let listener = TcpListener::bind(listen).await.map_err(cannot)?;
-    for address in args.addresses() {
-        if let Some(remedy) = device.does_not_forward(address) {
+    for address in &addresses {
+        if let Some(remedy) = device.does_not_forward(*address) {
             anstream::eprintln!(
                 "warning: this host does not forward packets of {address}, so they reach this host alone; allow it with `{remedy}`"
             );
@@ -61,13 +70,7 @@ pub async fn run(host: Host, rules: Rules, args: &ProxyArgs) -> Result<(), LinkE
     println!("READY proxy {} on {}", listener.local_addr().map_err(cannot)?, device.name());
     let _ = io::stdout().flush();
     let config = opening(&host.net.config())?;
-    let proxy = Rc::new(Proxy {
-        host: host.clone(),
-        rules,
-        credentials: args.user.clone(),
-        addresses: args.addresses().collect(),
-        config,
-    });
+    let proxy = Rc::new(Proxy { host: host.clone(), rules, credentials, addresses, config });
     loop {
         let place = host.place().await;
         match listener.accept().await {

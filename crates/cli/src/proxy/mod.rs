@@ -14,6 +14,7 @@ use crate::host::{Ended, Host, HostArgs, Requests, Wanted};
 use crate::tracer::{self, OurEnd, Subject};
 use base::Duration;
 use clap::Args;
+use forward::Clients;
 use greeting::Credentials;
 use net::Cidr;
 use rules::Rules;
@@ -89,7 +90,9 @@ pub fn run(args: &ProxyArgs) -> Result<(), LinkError> {
         if args.transparent {
             transparent::run(host, rules, args.device.name(), args.out.as_deref()).await
         } else {
-            forward::run(host, rules, args).await
+            let (device, listen, credentials) = (&args.device, args.listen, args.user.clone());
+            let clients = Clients { device, listen, credentials, addresses: args.addresses().collect() };
+            forward::run(host, rules, clients).await
         }
     };
     let (command, settings) = ("proxy", args.device.settings());

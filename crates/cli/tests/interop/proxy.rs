@@ -102,7 +102,7 @@ fn one_proxy_reaches_destinations_of_both_ip_versions(options: &str) {
 #[test]
 fn a_name_is_reached_by_the_ip_version_that_answers() {
     let lab = Lab::new();
-    nobody_answers_at(&lab, "192.0.2.0/24 via 10.8.0.77");
+    no_host_answers_at(&lab, "192.0.2.0/24 via 10.8.0.77");
     let address = lab.peer_address(V6, 80);
     lab.name("both.test", "192.0.2.1");
     lab.name("both.test", &address.ip().to_string());
@@ -175,7 +175,7 @@ fn each_failure_has_the_reply_of_its_protocol() {
 }
 
 /// Adds a route to a next hop with a hardware address that nothing has.
-fn nobody_answers_at(lab: &Lab, route: &str) {
+fn no_host_answers_at(lab: &Lab, route: &str) {
     lab.route(route);
     let ip = lab.on_router("ip").args("neigh add 10.8.0.77 lladdr 02:00:00:00:00:77 dev cable".split(' ')).status();
     assert!(ip.unwrap().success());
@@ -184,7 +184,7 @@ fn nobody_answers_at(lab: &Lab, route: &str) {
 #[test]
 fn a_host_that_drops_everything_is_given_up_after_the_patience() {
     let lab = Lab::new();
-    nobody_answers_at(&lab, "192.0.2.0/24 via 10.8.0.77");
+    no_host_answers_at(&lab, "192.0.2.0/24 via 10.8.0.77");
     let _proxy = proxy(&lab, V4, "--patience 700ms");
     assert_eq!(raw(&lab, &socks("192.0.2.1", 80))[3], 4);
     assert!(raw(&lab, b"CONNECT 192.0.2.1:80 HTTP/1.0\r\n\r\n").starts_with(b"HTTP/1.1 504 "));
@@ -416,7 +416,7 @@ fn two_wait() -> [OwnedFd; 2] {
 #[test_case("--late-requests 8", true; "late")]
 fn beyond_the_undecided_clients_are(options: &str, are_connected: bool) {
     let lab = Lab::new();
-    nobody_answers_at(&lab, "192.0.2.0/24 via 10.8.0.77 dev cable metric 100");
+    no_host_answers_at(&lab, "192.0.2.0/24 via 10.8.0.77 dev cable metric 100");
     let _proxy = transparent(&lab, &format!("--out cable --patience 60s --undecided 2 {options}"));
     lab.route("192.0.2.0/24 dev lh0 metric 10");
     let (to, closed) = (lab.peer_address(V4, 96), lab.peer_address(V4, 97));

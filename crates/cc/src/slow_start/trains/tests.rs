@@ -249,6 +249,25 @@ fn a_loss_without_a_queue_is_answered_as_usual() {
 }
 
 #[test]
+fn a_window_lost_by_disuse_comes_back_by_slow_start() {
+    let mut cc = controller(&TrainsConfig::default());
+    let mut line = Line::new(10_000, 1 << 20);
+    line.run(&mut cc, RTT * 3, steady);
+    cc.on_congestion(&CongestionEvent::Loss { flight_size: cc.window().cwnd() }, line.now);
+    cc.on_recovery_exit(line.now);
+    line.run(&mut cc, RTT * 4, steady);
+    assert_eq!(cc.snapshot().phase, CcPhase::Lss, "beside avoidance");
+    let small = cc.window().cwnd() / 4;
+    cc.on_unused(small);
+    let resumed = Duration::from_secs(300);
+    line.now = line.now + resumed;
+    line.flying.clear();
+    line.una = line.nxt;
+    line.run(&mut cc, resumed + RTT * 6, steady);
+    assert!(cc.window().cwnd() >= 2 * small, "{small} {:?}", cc.window());
+}
+
+#[test]
 fn after_an_undo_the_search_goes_on_with_the_next_flight() {
     let mut cc = controller(&TrainsConfig::default());
     let mut line = Line::new(10_000, 1 << 20);
