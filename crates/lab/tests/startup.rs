@@ -51,11 +51,12 @@ fn slow_start_without_a_brake_fills_the_buffer_and_a_careful_one_does_not() {
     let [lost, bytes] = [bold, careful].map(|one| one.startup_lost_bytes.unwrap());
     assert!(lost > 300_000.0 && bytes == 0.0, "{lost} {bytes}");
     assert!(careful.startup_queue_bytes.unwrap() < 0.95 * bold.startup_queue_bytes.unwrap(), "{careful:?}");
+    // The careful one loses nothing, so its slow start goes on beside avoidance to the end.
+    assert!(bold.startup_ms.unwrap() > 500.0 && careful.startup_ms.is_none(), "{bold:?} {careful:?}");
     // From ten packets to 166, behind the handshake's round: five rounds by doubling, and three by tripling.
     for (one, soonest) in [(bold, 550.0), (careful, 400.0)] {
         let full = one.full_rate_ms.unwrap();
         assert!((soonest..900.0).contains(&full), "{full} ms");
-        assert!(one.startup_ms.unwrap() > soonest - 50.0, "{one:?}");
         // Ten packets leave at once at the beginning.
         assert!(one.burst_bytes.unwrap() >= 13_000.0, "{one:?}");
     }
