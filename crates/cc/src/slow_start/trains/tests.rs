@@ -260,7 +260,7 @@ fn a_window_lost_by_disuse_comes_back_by_slow_start() {
     let small = cc.window().cwnd() / 4;
     cc.on_unused(small);
     let resumed = Duration::from_secs(300);
-    line.now = line.now + resumed;
+    line.now += resumed;
     line.flying.clear();
     line.una = line.nxt;
     line.run(&mut cc, resumed + RTT * 6, steady);
