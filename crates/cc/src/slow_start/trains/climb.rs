@@ -12,7 +12,7 @@ const LEAST_MARGIN: Duration = Duration::from_millis(2);
 /// A queue of this part of the round trip counts as the reason of a loss.
 const LOSS_DIVISOR: u64 = 32;
 const LEAST_QUEUE: Duration = Duration::from_millis(1);
-/// So large a part of the window, and no fewer segments, lost in one recovery is no chance.
+/// A recovery that loses more than this part of the window, and more than these segments, counts as congestion.
 const MUCH_DIVISOR: Bytes = 32;
 const FEW_SEGMENTS: Bytes = 3;
 /// The first flight's delay counts as usual up to this much.
@@ -27,7 +27,7 @@ pub(super) struct Climb {
     /// The shortest round trip of the first flight, which left before the climb: on a path with jitter none is much shorter.
     /// `None` until that flight ends.
     at_first: Option<Duration>,
-    /// No signal has come yet. Later, jitter is no excuse: other flows make round trips rise and fall, too.
+    /// No signal has come yet. Later, jitter no longer widens the margin: other flows make round trips rise and fall, too.
     is_first: bool,
     /// Rows in turn that showed no room.
     rows: u8,

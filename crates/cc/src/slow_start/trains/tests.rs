@@ -337,7 +337,7 @@ fn behind_a_signal(before: Option<u64>, lost: u32, growth: &str) {
     climb.on_signal(ms(100));
     assert!(!climb.rests(), "until the next signal");
     climb.on_flight(ms(113), ms(100), ms(30));
-    assert_eq!(climb.growth(100), 0, "jitter is no excuse any more");
+    assert_eq!(climb.growth(100), 0, "jitter no longer widens the margin");
 }
 
 /// Round trips of rows (`r`) and whole flights (`f`) in milliseconds, on a path of 100 ms, and by how many percent the window opens
