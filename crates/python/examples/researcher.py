@@ -20,4 +20,4 @@ for swept, arm, goodput, ratio, low, high, verdict in rows.iter_rows():
 #>  path.rtt=100ms longhaul: 38 Mbit/s 1.35 [1.30, 1.38] better
 #>  path.rtt=200ms rfc: 15 Mbit/s
 #>  path.rtt=200ms linux: 16 Mbit/s 1.12 [1.11, 1.13] better
-#>  path.rtt=200ms longhaul: 21 Mbit/s 1.45 [1.44, 1.46] better
+#>  path.rtt=200ms longhaul: 21 Mbit/s 1.45 [1.45, 1.46] better
