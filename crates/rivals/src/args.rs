@@ -4,7 +4,7 @@ use crate::case::Case;
 use crate::smoltcp_flow::Settings;
 use clap::{Parser, ValueEnum};
 
-/// How fast one flow with the kernel is over a TUN device, longhaul's and smoltcp's in turns. Needs root.
+/// How fast one flow with the kernel is over a TUN device, longhaul's, smoltcp's and gVisor's in turns. Needs root.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "longhaul-rivals", version, max_term_width = 100)]
 pub struct Args {
@@ -21,8 +21,11 @@ pub struct Args {
     #[arg(long)]
     pub json: bool,
     /// Leave smoltcp out, so that a profiler sees longhaul.
-    #[arg(long, conflicts_with = "settings")]
+    #[arg(long, conflicts_with_all = ["settings", "gvisor"])]
     pub alone: bool,
+    /// Measure gVisor, too, with the best of its settings. Needs Go 1.26.
+    #[arg(long)]
+    pub gvisor: bool,
     /// Run smoltcp with the Nth of its settings, from zero, instead of looking for the best.
     #[arg(long, value_name = "N", value_parser = nth_settings)]
     pub settings: Option<usize>,
@@ -31,7 +34,7 @@ pub struct Args {
     pub profile: String,
     /// Instead, let so many connections of the kernel begin at once.
     #[arg(long, value_name = "CONNECTIONS", value_parser = at_least_one)]
-    #[arg(conflicts_with_all = ["words", "seconds", "json", "alone", "settings", "profile"])]
+    #[arg(conflicts_with_all = ["words", "seconds", "json", "alone", "settings", "profile", "gvisor"])]
     pub crowd: Option<usize>,
 }
 
@@ -94,6 +97,8 @@ mod tests {
             "--crowd",
             "--crowd 10 tx",
             "--alone --settings 1",
+            "--alone --gvisor",
+            "--crowd 10 --gvisor",
         ] {
             assert!(parsed(words).is_err(), "{words}");
         }

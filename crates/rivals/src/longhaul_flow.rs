@@ -2,7 +2,7 @@
 
 use crate::case::{CALL, Case, MTU, OURS, PORT, THEIRS};
 use crate::kernel::Kernel;
-use crate::measure::{Plan, Sample, Watch};
+use crate::measure::{Plan, Sample, Watch, Whose};
 use longhaul::tun::{Cidr, Offload, Tun, TunConfig};
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -23,7 +23,7 @@ pub fn run(case: Case, profile: String, plan: Plan, mut kernel: Kernel) -> Sampl
         kernel.listen(case);
         let to = SocketAddr::new(Ipv4Addr::from(THEIRS).into(), PORT);
         let mut stream = net.connect(to).await.expect("the kernel listens");
-        let mut watch = Watch::new(case, plan, kernel);
+        let mut watch = Watch::new(case, plan, kernel, Whose::Thread);
         let (mut buf, mut read) = (vec![7; CALL], 0);
         loop {
             if case.sends {

@@ -2,7 +2,7 @@
 
 use crate::case::{CALL, Case, OURS, PORT, THEIRS};
 use crate::kernel::Kernel;
-use crate::measure::{Plan, Sample, Watch};
+use crate::measure::{Plan, Sample, Watch, Whose};
 use crate::smoltcp_device::Tun;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use smoltcp::iface::{Config, Interface, PollResult, SocketSet};
@@ -53,7 +53,7 @@ pub fn run(case: Case, settings: Settings, plan: Plan, mut kernel: Kernel) -> Sa
     socket.connect(interface.context(), (IpAddress::v4(a, b, c, d), PORT), 49_152).expect("a socket that is closed");
     let mut sockets = SocketSet::new(Vec::new());
     let handle = sockets.add(socket);
-    let mut watch = Watch::new(case, plan, kernel);
+    let mut watch = Watch::new(case, plan, kernel, Whose::Thread);
     let (mut buf, mut read) = (vec![7; CALL], 0);
     loop {
         let polled = interface.poll(now(), &mut tun, &mut sockets);
