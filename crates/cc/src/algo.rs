@@ -184,13 +184,8 @@ pub fn build(cfg: &CcConfig, smss: Bytes, iss: SeqNum) -> Box<dyn CongestionCont
     match &cfg.slow_start {
         SlowStartConfig::Classic(classic) => with_slow_start(cfg, smss, iss, Classic::new(classic)),
         SlowStartConfig::Hystart(hystart) => {
-            // A jump is paced, too.
-            let paces = cfg.pacing != PacingConfig::Off || cfg.resume.is_some();
-            let test = match (paces, hystart.paced_train) {
-                (false, _) => TrainTest::HalfRtt,
-                (true, PacedTrain::WholeRtt) => TrainTest::WholeRtt,
-                (true, PacedTrain::Stretched) => TrainTest::Stretched,
-            };
+            let paces = cfg.pacing != PacingConfig::Off;
+            let test = if paces { hystart.paced_train.test() } else { TrainTest::HalfRtt };
             with_slow_start(cfg, smss, iss, Hystart::new(hystart, iss + 1, test))
         }
         SlowStartConfig::HystartPpCss(css) => with_slow_start(cfg, smss, iss, HystartPp::<Css>::new(css, iss + 1)),

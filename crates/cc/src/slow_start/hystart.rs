@@ -61,6 +61,15 @@ pub enum PacedTrain {
     Stretched,
 }
 
+impl PacedTrain {
+    pub(crate) const fn test(self) -> TrainTest {
+        match self {
+            Self::WholeRtt => TrainTest::WholeRtt,
+            Self::Stretched => TrainTest::Stretched,
+        }
+    }
+}
+
 impl Default for HystartConfig {
     /// Both detectors from 16 segments on, ACKs at most 2 ms apart, each acknowledged segment opens the window by one.
     fn default() -> Self {
@@ -86,6 +95,7 @@ pub struct Hystart {
     round: RoundRtt,
     delay: Option<DelayIncrease>,
     train: Train,
+    paced_train: PacedTrain,
     train_exit_percent: u8,
     unjudged_rounds: u8,
     phase: Phase,
@@ -119,6 +129,7 @@ impl Hystart {
             round: RoundRtt::new(first, config.delay.rtt_samples),
             delay: (config.delay_increase == Detection::On).then(|| DelayIncrease::new(&config.delay)),
             train,
+            paced_train: config.paced_train,
             train_exit_percent: config.train_exit_percent,
             unjudged_rounds: config.unjudged_rounds,
             phase: Phase::Probing,
@@ -173,6 +184,12 @@ impl SlowStart for Hystart {
 
     fn on_congestion(&mut self) {
         (self.limit, self.phase) = (AckLimit::AFTER_CONGESTION, Phase::Done);
+    }
+
+    fn on_jump(&mut self) {
+        if let Train::Sought(train) = &mut self.train {
+            train.judge_by(self.paced_train.test());
+        }
     }
 
     fn on_undo(&mut self) {

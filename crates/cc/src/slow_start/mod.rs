@@ -52,6 +52,8 @@ pub trait SlowStart: Debug + Clone + Send + 'static {
     fn on_congestion(&mut self) {}
     /// Restores the state from before a spurious episode; the policy has not seen the ACKs since.
     fn on_undo(&mut self) {}
+    /// Handles a jump of the window to what an earlier connection found, which leaves spread over a round trip.
+    fn on_jump(&mut self) {}
     /// Returns its phase for traces: [`PHASE`](SlowStart::PHASE) while the window opens at full speed.
     fn phase(&self) -> CcPhase {
         Self::PHASE

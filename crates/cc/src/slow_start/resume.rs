@@ -12,11 +12,17 @@
 //! would be at their expense. RFC 9959 forbids it after signs of congestion and names losses and marks as examples; delay as a third
 //! one is this file's reading.
 //!
+//! So is a fourth: no jump is made if the acknowledgements of the first flight come further apart than at the jump's rate. The flight leaves
+//! at once, so that they come as fast as the path forwards, beside whatever others send.
+//!
 //! For the same reason the window does not grow while it is validated over a queue of that length: the jump has filled the path, and
 //! each further byte is lost. Regrowth is paced by the window it leads to, so that a short queue survives it.
 //!
 //! Deviation: phases change with ACKs only. The beginning of a pause in the middle of a jump is therefore seen with the ACK after it.
 
+mod spread;
+
+use self::spread::Spread;
 use super::delay_increase::{DelayIncrease, DelayIncreaseConfig};
 use super::round::RttMicros;
 use super::{ExitCause, RecoveryStep, SlowStart, Step};
@@ -51,7 +57,7 @@ pub struct Resuming<S> {
 
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    Reconnaissance,
+    Reconnaissance(Spread),
     Unvalidated {
         jump: Jump,
         rate: Option<Rate>,
@@ -79,7 +85,7 @@ impl Phase {
     /// What a congestion signal makes of it.
     fn ended(self) -> Resumption {
         match self {
-            Self::Reconnaissance => Resumption::Declined,
+            Self::Reconnaissance(_) => Resumption::Declined,
             Self::Unvalidated { .. } | Self::Validating { .. } | Self::Retreat { .. } | Self::Regrowth { .. } => {
                 Resumption::Retreated
             }
@@ -139,7 +145,7 @@ fn queued(rtt: Duration, least: Duration) -> bool {
 impl<S: SlowStart> Resuming<S> {
     /// Wraps the slow start of a connection whose first byte of data is `first`, and which may send `initial` bytes at first.
     pub fn new(inner: S, saved: &SavedPath, initial: Bytes, first: SeqNum) -> Self {
-        Self { inner, saved: *saved, initial, initial_end: first + initial, phase: Phase::Reconnaissance }
+        Self { inner, saved: *saved, initial, initial_end: first + initial, phase: Phase::Reconnaissance(Spread::default()) }
     }
 
     /// Returns whether the path resembles the remembered one, without a queue; `None` while nothing is known.
@@ -153,6 +159,9 @@ impl<S: SlowStart> Resuming<S> {
     /// Looks for the moment to jump.
     fn reconnoitre(&mut self, ack: &AckSample, window: &Window) -> Step {
         let step = self.inner.on_ack(ack, window);
+        let Phase::Reconnaissance(spread) = &mut self.phase else { return step };
+        spread.on_ack(ack, &self.saved, self.initial);
+        let is_too_slow = spread.is_too_slow();
         let jump = self.saved.cwnd / 2;
         let resembles = self.resembles(ack);
         if resembles == Some(false) || !matches!(step, Step::Grow(_) | Step::Set(_)) {
@@ -166,12 +175,17 @@ impl<S: SlowStart> Resuming<S> {
         if resembles.is_none() || ack.snd_una.before(self.initial_end) || !ack.cwnd_limited {
             return step;
         }
+        if is_too_slow {
+            self.phase = Phase::Normal(Resumption::Declined);
+            return step;
+        }
         let rtt = ack.srtt.or(ack.rtt).unwrap_or(self.saved.rtt);
         self.phase = Phase::Unvalidated {
             jump: Jump { flight: ack.pipe, rtt, first: ack.snd_nxt, end: None, una: ack.snd_una, lost: 0 },
             rate: Rate::from_delivery(jump.into(), rtt),
             until: ack.now + rtt,
         };
+        self.inner.on_jump();
         Step::TurnTo(jump)
     }
 
@@ -215,7 +229,7 @@ impl<S: SlowStart> SlowStart for Resuming<S> {
 
     fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Step {
         match &mut self.phase {
-            Phase::Reconnaissance => self.reconnoitre(ack, window),
+            Phase::Reconnaissance(_) => self.reconnoitre(ack, window),
             Phase::Unvalidated { jump, until, .. } => {
                 jump.una = ack.snd_una;
                 let (jump, until) = (*jump, *until);
@@ -232,12 +246,23 @@ impl<S: SlowStart> SlowStart for Resuming<S> {
         }
     }
 
+    fn contends(&self) -> bool {
+        self.inner.contends()
+    }
+
+    fn competes(&self) -> bool {
+        self.inner.competes()
+    }
+
     fn on_flight_start(&mut self, srtt: Option<Duration>, window: &Window) {
         self.inner.on_flight_start(srtt, window);
     }
 
     fn on_sent(&mut self, sent: &SentSample) {
         self.inner.on_sent(sent);
+        if let Phase::Reconnaissance(spread) = &mut self.phase {
+            spread.on_sent(sent.now);
+        }
     }
 
     fn on_lost(&mut self, lost: &LossSample) {
@@ -262,7 +287,7 @@ impl<S: SlowStart> SlowStart for Resuming<S> {
         let (jump, end) = match self.phase {
             Phase::Unvalidated { jump, .. } | Phase::Validating { jump, .. } => (jump, None),
             Phase::Retreat { jump, end } => (jump, end),
-            Phase::Reconnaissance | Phase::Regrowth { .. } | Phase::Normal(_) => {
+            Phase::Reconnaissance(_) | Phase::Regrowth { .. } | Phase::Normal(_) => {
                 self.phase = Phase::Normal(self.phase.ended());
                 return self.inner.takes_over(prior, reduced);
             }
@@ -305,7 +330,7 @@ impl<S: SlowStart> SlowStart for Resuming<S> {
         match self.phase {
             Phase::Unvalidated { rate, .. } => at(rate),
             Phase::Regrowth { rtt } => at(Rate::from_delivery(window.ssthresh().into(), rtt)),
-            Phase::Reconnaissance | Phase::Validating { .. } | Phase::Retreat { .. } | Phase::Normal(_) => {
+            Phase::Reconnaissance(_) | Phase::Validating { .. } | Phase::Retreat { .. } | Phase::Normal(_) => {
                 self.inner.pacing(window)
             }
         }
@@ -313,7 +338,7 @@ impl<S: SlowStart> SlowStart for Resuming<S> {
 
     fn resumption(&self) -> Option<Resumption> {
         Some(match self.phase {
-            Phase::Reconnaissance => Resumption::Waiting,
+            Phase::Reconnaissance(_) => Resumption::Waiting,
             Phase::Unvalidated { .. } | Phase::Validating { .. } => Resumption::Jumped,
             Phase::Retreat { .. } | Phase::Regrowth { .. } => Resumption::Retreated,
             Phase::Normal(after) => after,

@@ -254,3 +254,42 @@ fn an_undo_brings_the_jump_back() {
     assert_eq!((packets(&cc), cc.snapshot().phase), (150, CcPhase::Jump));
     assert_eq!(cc.resumption(), Some(Resumption::Jumped), "it was no retreat");
 }
+
+/// Ten packets of the first flight, acknowledged in pairs, and the time between these in microseconds. The jump needs a packet each 667.
+#[test_case(1_333, 0, true; "as fast as the jump")]
+#[test_case(1_583, 0, true; "a millisecond later in all is no sign")]
+#[test_case(1_790, 0, false; "slower")]
+#[test_case(4_000, 0, false; "much slower")]
+#[test_case(4_000, 16_000, true; "the flight itself left as slowly")]
+#[test_case(0, 0, true; "all at once")]
+fn acks_that_come_slower_than_the_jump_forbid_it(apart_us: u64, departure_us: u64, jumps: bool) {
+    let mut cc = connection();
+    for departure in [0, departure_us] {
+        let now = Instant::ZERO + Duration::from_micros(departure);
+        cc.on_sent(&SentSample { now, bytes: PACKET, pipe: PACKET, snd_nxt: SeqNum(10 * PACKET) });
+    }
+    for pair in 1..=5 {
+        let una = 2 * pair;
+        let now = Instant::ZERO + SAVED.rtt + Duration::from_micros(u64::from(pair) * apart_us);
+        let delivered = 2 * PACKET;
+        cc.on_ack(&AckSample { now, delivered, ..at(100, una, 2 * una, 10 + 2 * una) });
+    }
+    let expected = if jumps { Resumption::Jumped } else { Resumption::Declined };
+    assert_eq!(cc.resumption(), Some(expected));
+}
+
+/// The last acknowledgement is a delayed one, or the only one.
+#[test_case(&[2, 4, 6, 8, 10], 5; "all before it came in time")]
+#[test_case(&[10], 1; "nothing to compare")]
+fn a_delayed_acknowledgement_does_not_forbid_a_jump(unas: &[u32], delayed: usize) {
+    let mut cc = connection();
+    let mut before = 0;
+    for (nth, &una) in unas.iter().enumerate() {
+        let late = if nth + 1 == delayed { 40_000 } else { nth as u64 * 1_000 };
+        let delivered = (una - before) * PACKET;
+        before = una;
+        let now = Instant::ZERO + SAVED.rtt + Duration::from_micros(late);
+        cc.on_ack(&AckSample { now, delivered, ..at(100, una, 2 * una, 10 + 2 * una) });
+    }
+    assert_eq!(cc.resumption(), Some(Resumption::Jumped));
+}
