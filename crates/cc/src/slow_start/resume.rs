@@ -145,7 +145,13 @@ fn queued(rtt: Duration, least: Duration) -> bool {
 impl<S: SlowStart> Resuming<S> {
     /// Wraps the slow start of a connection whose first byte of data is `first`, and which may send `initial` bytes at first.
     pub fn new(inner: S, saved: &SavedPath, initial: Bytes, first: SeqNum) -> Self {
-        Self { inner, saved: *saved, initial, initial_end: first + initial, phase: Phase::Reconnaissance(Spread::default()) }
+        Self {
+            inner,
+            saved: *saved,
+            initial,
+            initial_end: first + initial,
+            phase: Phase::Reconnaissance(Spread::default()),
+        }
     }
 
     /// Returns whether the path resembles the remembered one, without a queue; `None` while nothing is known.
