@@ -1,10 +1,15 @@
-"""A sweep over two nodes on this machine, one of which is killed. It needs Ray beside the package: `pip install ray`."""
+"""A sweep over two nodes on this machine, one of which is killed. It needs Ray beside the package: `pip install ray`; and the program, for the
+guide's command: `cargo build -p longhaul-cli`."""
 
+import os
+import subprocess
+import sys
 import threading
 
 import longhaul
 import pytest
 import ray
+from guide import ROOT, commands
 from ray.cluster_utils import Cluster
 
 
@@ -64,3 +69,20 @@ def test_workers_of_another_version_are_refused(experiment, tmp_path):
     name, runs = experiment._units()[0]
     with pytest.raises(longhaul.StoreError, match="is another one here"):
         experiment._make("0" * 32, runs, tmp_path, False)
+
+
+def test_the_command_of_the_guide_runs(cluster, tmp_path):
+    cluster, _ = cluster
+    programs = [ROOT / "target" / profile / "longhaul" for profile in ["release", "debug"]]
+    program = next((program for program in programs if program.is_file()), None)
+    assert program, "no program: cargo build -p longhaul-cli"
+    ((_, script),) = commands("ray")
+    environment = {
+        **os.environ,
+        "PATH": f"{program.parent}:{os.environ['PATH']}",
+        "PYTHON": sys.executable,
+        "RAY_ADDRESS": cluster.address,
+    }
+    made = subprocess.run(["sh", "-ec", script], cwd=tmp_path, capture_output=True, text=True, env=environment, timeout=300)
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert list((tmp_path / "shared").rglob("*.parquet"))

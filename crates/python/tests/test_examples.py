@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from guide import recipes
 
 EXAMPLES = pathlib.Path(__file__).parents[1] / "examples"
 
@@ -17,14 +18,9 @@ def test_an_example_runs_and_says_what_its_last_lines_expect(path, tmp_path):
     assert expected and made.stdout.splitlines() == expected
 
 
-def blocks_of_the_guide():
-    text = (EXAMPLES.parents[2] / "docs" / "guide" / "python.md").read_text()
-    return [part.split("```")[0] for part in text.split("```python\n")[1:]]
-
-
 def test_what_the_guide_shows_is_what_happens(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    program, session, controller = blocks_of_the_guide()
+    program, session, controller = recipes("python.md", "python")
     names = {}
     exec(program, names)
     assert "longhaul" in capsys.readouterr().out
