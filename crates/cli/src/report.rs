@@ -1,5 +1,6 @@
-//! `longhaul report`: kept results as one self-contained HTML file, with pages of runs beside it on request.
+//! `longhaul report`: kept results as one self-contained HTML file, with pages of runs beside it and runs as flent's data on request.
 
+mod flent;
 mod runs;
 
 use crate::ab::args::AbArgs;
@@ -26,6 +27,9 @@ pub struct ReportArgs {
     /// the reference's run of the same seed, or with the other flows.
     #[arg(long)]
     traces: bool,
+    /// Make the median run of each row again, and write it as a data file of flent into this folder.
+    #[arg(long, value_name = "FOLDER")]
+    flent: Option<PathBuf>,
 }
 
 /// An earlier command line.
@@ -46,7 +50,8 @@ enum Made {
 /// If the directory holds no comparison, or the page cannot be written.
 pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     let path = args.out.clone().unwrap_or_else(|| args.kept.join("report.html"));
-    let words = last_comparison(&args.kept)?;
+    let last = last_comparison(&args.kept)?;
+    let words = last.words;
     page::can_be_written("--out", &path)?;
     if args.traces && path.as_os_str() == "-" {
         return Err(Failure::usage(
@@ -71,15 +76,26 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     }
     let mut commands = again::commands(&made, &plan, &words[1..]);
     let rows = results::rows(&plan, &finished);
+    let simulated = |option| plan.can_be_simulated().map_err(|error| Failure::usage(format!("{option}: {error}")));
     if args.traces {
-        plan.can_be_simulated().map_err(|error| Failure::usage(format!("--traces: {error}")))?;
+        simulated("--traces")?;
         commands.pages = runs::write(&plan, &rows, &path)?;
+    }
+    if let Some(folder) = &args.flent {
+        simulated("--flent")?;
+        flent::write(&plan, &rows, last.at_s, folder)?;
     }
     page::write("--out", &path, &commands, ab::threads(None), (&plan, &finished, &rows))
 }
 
-/// Returns the words of the last comparison whose runs a directory keeps.
-fn last_comparison(kept: &Path) -> Result<Vec<String>, Failure> {
+/// The last comparison whose runs a directory keeps.
+struct Last {
+    words: Vec<String>,
+    /// When it began, seconds since 1970.
+    at_s: u64,
+}
+
+fn last_comparison(kept: &Path) -> Result<Last, Failure> {
     let path = kept.join("machine.jsonl");
     let refused = |why: String| {
         Failure::usage(format!(
@@ -92,8 +108,11 @@ fn last_comparison(kept: &Path) -> Result<Vec<String>, Failure> {
         _ => refused(error.to_string()),
     })?;
     let began = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let mut words = began.filter_map(|line| serde_json::from_value::<Vec<String>>(line.get("command")?.clone()).ok());
-    let last = words.rfind(|words| words.get(1).is_some_and(|word| word == "ab"));
+    let mut comparisons = began.filter_map(|line| {
+        let words = serde_json::from_value(line.get("command")?.clone()).ok()?;
+        Some(Last { words, at_s: line.get("at_s").and_then(Value::as_u64).unwrap_or_default() })
+    });
+    let last = comparisons.rfind(|last| last.words.get(1).is_some_and(|word| word == "ab"));
     last.ok_or_else(|| refused("no comparison of `longhaul ab` is noted there".to_owned()))
 }
 

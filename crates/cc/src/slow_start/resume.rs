@@ -166,9 +166,11 @@ impl<S: SlowStart> Resuming<S> {
     fn reconnoitre(&mut self, ack: &AckSample, window: &Window) -> Step {
         let step = self.inner.on_ack(ack, window);
         let Phase::Reconnaissance(spread) = &mut self.phase else { return step };
-        spread.on_ack(ack, &self.saved, self.initial);
-        let is_too_slow = spread.is_too_slow();
         let jump = self.saved.cwnd / 2;
+        if let Some(rate) = Rate::from_delivery(jump.into(), self.saved.rtt) {
+            spread.on_ack(ack, rate, self.initial);
+        }
+        let is_too_slow = spread.is_too_slow();
         let resembles = self.resembles(ack);
         if resembles == Some(false) || !matches!(step, Step::Grow(_) | Step::Set(_)) {
             self.phase = Phase::Normal(Resumption::Declined);

@@ -31,7 +31,7 @@ pub fn write(plan: &Plan, rows: &[Row], report: &Path) -> Result<Vec<Option<Stri
     let mut pages = Vec::new();
     for (index, row) in rows.iter().enumerate() {
         let (cell, arm) = (index / arms, index % arms);
-        let run = row.median_run.as_ref().and_then(|run| spec_of(plan, cell, arm, run.iteration()));
+        let run = row.median_run.as_ref().and_then(|run| plan.run(cell, arm, run.iteration()));
         let page = run.map(|run| -> Result<String, Failure> {
             let name = format!("{}-{}.html", cell + 1, arm + 1);
             let title = format!("{}: {}", plan.experiment.name, plan.cells[cell].title());
@@ -46,13 +46,9 @@ pub fn write(plan: &Plan, rows: &[Row], report: &Path) -> Result<Vec<Option<Stri
     Ok(pages)
 }
 
-fn spec_of(plan: &Plan, cell: usize, arm: usize, iteration: u32) -> Option<&RunSpec> {
-    plan.runs.iter().find(|run| run.cell == cell && run.arm == arm && run.iteration == iteration)
-}
-
 /// Returns what a page shows of a run: the reference's of the same seed, if there is one, and its own; or its flows.
 fn shown(plan: &Plan, run: &RunSpec) -> Result<Vec<model::Run>, Failure> {
-    let reference = spec_of(plan, run.cell, 0, run.iteration).filter(|_| run.arm > 0 && run.point.company.is_empty());
+    let reference = plan.run(run.cell, 0, run.iteration).filter(|_| run.arm > 0 && run.point.company.is_empty());
     let each = reference.into_iter().chain([run]).map(|run| observe(plan, run).map(|trace| report::from_trace(&trace)));
     let failed = |failure: RunFailure| Failure::Failed(format!("--traces: the run failed: {failure}"));
     Ok(each.collect::<Result<Vec<_>, _>>().map_err(failed)?.into_iter().flatten().collect())

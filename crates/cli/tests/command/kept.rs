@@ -4,7 +4,7 @@ use super::outside::{Ended, command, longhaul};
 use super::tables::{rows, shards};
 use super::{ab, objects, text_of};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -94,6 +94,36 @@ fn a_report_of_what_is_kept_is_the_one_that_the_comparison_wrote() {
     assert_eq!(none.code, Some(2));
     assert!(none.stderr.contains("of the 6 runs of its last comparison none is there"), "{}", none.stderr);
     assert!(none.stderr.contains("`longhaul ab wan "), "{}", none.stderr);
+}
+
+#[test]
+fn flent_s_data_files_are_of_the_median_runs_and_always_the_same() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let ended = ab("wan", &["--arms", "rfc,longhaul", "--out", text_of(&out)]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let files = |name: &str| {
+        let folder = directory.path().join(name);
+        let made = longhaul(&["report", text_of(&out), "--flent", text_of(&folder)]);
+        assert_eq!(made.code, Some(0), "{}", made.stderr);
+        assert!(made.stderr.contains("2 data files of flent"), "{}", made.stderr);
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+        entries.map(|entry| (entry.file_name(), std::fs::read(entry.path()).unwrap())).collect::<BTreeMap<_, _>>()
+    };
+    let first = files("one");
+    assert_eq!(first, files("two"));
+    for (name, packed) in first {
+        let document: Value = serde_json::from_reader(flate2::read::GzDecoder::new(&packed[..])).unwrap();
+        assert_eq!(document["metadata"]["DATA_FILENAME"].as_str(), name.to_str());
+        // All bytes of the flow and its FIN, in megabits.
+        let rates = document["results"]["TCP upload::1"].as_array().unwrap();
+        let mbit: f64 = rates.iter().filter_map(Value::as_f64).sum();
+        assert!((mbit - 1.600_008).abs() < 1e-6, "{mbit}");
+    }
+    let file = directory.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let refused = longhaul(&["report", text_of(&out), "--flent", text_of(&file)]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("--flent: cannot make"), "{}", refused.stderr);
 }
 
 #[test]

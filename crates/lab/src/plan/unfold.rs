@@ -135,6 +135,12 @@ impl Plan {
         self
     }
 
+    /// Returns the run of an arm in a cell, if it is planned.
+    pub fn run(&self, cell: usize, arm: usize, iteration: u32) -> Option<&RunSpec> {
+        let at = self.runs.binary_search_by_key(&(cell, iteration, arm), |run| (run.cell, run.iteration, run.arm));
+        Some(&self.runs[at.ok()?])
+    }
+
     /// Returns the ends of an arm's runs in a cell.
     ///
     /// # Panics

@@ -61,7 +61,7 @@ fn chosen<'p>(plan: &'p Plan, rows: &[Row], at: usize) -> Option<&'p RunSpec> {
     }
     let (cell, arm) = (at / plan.arms.len(), at % plan.arms.len());
     let iteration = row.median_run.as_ref()?.iteration;
-    plan.runs.iter().find(|run| (run.cell, run.arm, run.iteration) == (cell, arm, iteration))
+    plan.run(cell, arm, iteration)
 }
 
 fn course(run: &RunSpec, made: &Made) -> Course {

@@ -144,8 +144,7 @@ fn median_run(plan: &Plan, cell: usize, arm: usize, by_iteration: &BTreeMap<u32,
     sorted.sort_by(|(_, one), (_, other)| one.total_cmp(other));
     let middle = sorted.get(sorted.len().checked_sub(1)? / 2)?.1;
     let iteration = sorted.iter().find(|(_, goodput)| *goodput == middle)?.0;
-    let at = plan.runs.binary_search_by_key(&(cell, iteration, arm), |run| (run.cell, run.iteration, run.arm)).ok()?;
-    Some(Identity::new(plan, &plan.runs[at]))
+    Some(Identity::new(plan, plan.run(cell, arm, iteration)?))
 }
 
 /// Returns what arms are compared by, run by run, unless it is goodput.

@@ -1,6 +1,5 @@
 //! How far apart the acknowledgements of the first flight come: whether the path carries what a jump would send.
 
-use super::SavedPath;
 use crate::sample::AckSample;
 use base::{Bytes, Duration, Instant, Rate};
 
@@ -28,8 +27,8 @@ impl Spread {
         }
     }
 
-    /// Compares what has come with half of the remembered rate, at which the jump leaves.
-    pub fn on_ack(&mut self, ack: &AckSample, saved: &SavedPath, initial: Bytes) {
+    /// Compares what has come of the initial window with the rate at which the jump would leave.
+    pub fn on_ack(&mut self, ack: &AckSample, jump: Rate, initial: Bytes) {
         let Some(begun) = self.begun else {
             self.begun = Some(ack.now);
             return;
@@ -39,10 +38,9 @@ impl Spread {
         if u64::from(self.bytes) * 10 < u64::from(initial) * 6 {
             return;
         }
-        let Some(rate) = Rate::from_delivery((saved.cwnd / 2).into(), saved.rtt) else { return };
         // A flight that left slowly cannot come sooner.
         let departure = self.left.map_or(Duration::ZERO, |(first, last)| last.since(first));
-        let needed = rate.time_for(self.bytes.into()).max(departure) + TOLERANCE;
+        let needed = jump.time_for(self.bytes.into()).max(departure) + TOLERANCE;
         self.in_time = Some(self.in_time == Some(true) || ack.now.since(begun) <= needed);
     }
 
