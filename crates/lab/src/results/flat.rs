@@ -2,6 +2,9 @@
 
 use crate::results::line::jsonl;
 use crate::results::rows::Row;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use std::fmt;
 
 /// Objects whose members are columns. The members of all others differ from row to row, so that those stay JSON in one column.
 const OPENED: [&str; 4] = ["cell", "goodput_mbps", "vs_reference", "median_run"];
@@ -41,36 +44,40 @@ fn names(lines: &[Vec<(String, &str)>]) -> Vec<String> {
 fn flat(line: &str) -> Vec<(String, &str)> {
     let mut found = Vec::new();
     for (name, value) in members(line) {
-        match OPENED.contains(&name) {
+        match OPENED.contains(&name.as_str()) {
             true => found.extend(members(value).into_iter().map(|(inner, value)| (format!("{name}_{inner}"), value))),
-            false => found.push((name.to_owned(), value)),
+            false => found.push((name, value)),
         }
     }
     found
 }
 
-/// The members of an object, which has no space between its parts; none of anything else.
-fn members(object: &str) -> Vec<(&str, &str)> {
-    let mut found = Vec::new();
-    let (mut depth, mut from, mut in_text, mut escaped) = (0, 1, false, false);
-    for (at, byte) in object.bytes().enumerate() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_text => escaped = true,
-            b'"' => in_text = !in_text,
-            _ if in_text => {}
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth -= 1,
-            _ => {}
-        }
-        let ends = !in_text && (byte == b',' && depth == 1 || byte == b'}' && depth == 0);
-        if ends {
-            let member = object[from..at].strip_prefix('"').and_then(|member| member.split_once("\":"));
-            found.extend(member);
-            from = at + 1;
-        }
+/// The members of an object in their order; none of anything else.
+fn members(object: &str) -> Vec<(String, &str)> {
+    serde_json::from_str(object).map(|Members(members)| members).unwrap_or_default()
+}
+
+struct Members<'l>(Vec<(String, &'l str)>);
+
+impl<'l> Deserialize<'l> for Members<'l> {
+    fn deserialize<D: Deserializer<'l>>(line: D) -> Result<Self, D::Error> {
+        line.deserialize_map(Self(Vec::new()))
     }
-    found
+}
+
+impl<'l> Visitor<'l> for Members<'l> {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'l>>(mut self, mut members: A) -> Result<Self, A::Error> {
+        while let Some((name, value)) = members.next_entry::<String, &RawValue>()? {
+            self.0.push((name, value.get()));
+        }
+        Ok(self)
+    }
 }
 
 /// A value as a field.
@@ -103,7 +110,7 @@ mod tests {
 
     #[test]
     fn text_with_signs_of_json_is_text() {
-        assert_eq!(members(r#"{"a":"x,}\"]{","b":1}"#), [("a", r#""x,}\"]{""#), ("b", "1")]);
+        assert_eq!(members(r#"{"a":"x,}\"]{","b":1}"#), [("a".to_owned(), r#""x,}\"]{""#), ("b".to_owned(), "1")]);
         assert_eq!(field(r#""x,}\"""#), r#""x,}""""#);
         assert_eq!((field("null"), field("1.50"), field("\"plain\"")), (String::new(), "1.50".into(), "plain".into()));
     }
