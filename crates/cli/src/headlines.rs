@@ -1,5 +1,7 @@
 //! `longhaul headlines`: measures every published result again.
 
+mod fit;
+mod fit_table;
 mod page;
 mod table;
 
@@ -40,6 +42,11 @@ pub struct HeadlinesArgs {
     /// What makes the runs.
     #[arg(long, value_name = "BACKEND", default_value = "sim", hide = true)]
     backend: BackendChoice,
+    /// Search leaves of servers and settings of experiments that no source states for combinations that reproduce more rows together.
+    #[arg(long)]
+    fit: bool,
+    #[command(flatten)]
+    fitting: fit::FitArgs,
 }
 
 /// Runs the command.
@@ -47,6 +54,17 @@ pub struct HeadlinesArgs {
 /// # Errors
 /// When an option is wrong, a file cannot be written, or a row with a band is not reproduced.
 pub fn run(args: &HeadlinesArgs) -> Result<(), Failure> {
+    if args.fit {
+        return fit::run(&fit::Job {
+            rows: banded(&args.only)?,
+            fitting: &args.fitting,
+            backend: args.backend,
+            jobs: args.jobs,
+            out: args.out.as_deref(),
+            write: args.write.as_deref(),
+            format: args.format,
+        });
+    }
     let claims = choose(&args.only)?;
     let mut store = open_store(args.out.as_deref())?;
     let began = Instant::now();
@@ -58,7 +76,9 @@ pub fn run(args: &HeadlinesArgs) -> Result<(), Failure> {
     });
     if let Some(path) = &args.write {
         let mark = stamp::mark(claims::profiles(), stamp::Devices::Plain);
-        crate::whole_file::write(path, &page::text(&findings, &mark))
+        let known = std::fs::read_to_string(path).unwrap_or_default();
+        let text = page::text(&findings, &mark) + page::fit_of(&known).unwrap_or_default();
+        crate::whole_file::write(path, &text)
             .map_err(|error| Failure::Failed(format!("--write {}: {error}", path.display())))?;
     }
     written?;
@@ -77,6 +97,19 @@ fn choose(only: &[String]) -> Result<Vec<&'static Claim>, Failure> {
         }
     }
     Ok(claims::all().filter(|claim| only.is_empty() || only.iter().any(|name| name == claim.id)).collect())
+}
+
+/// Returns the rows that a fit judges.
+fn banded(only: &[String]) -> Result<Vec<&'static Claim>, Failure> {
+    let rows = choose(only)?;
+    let without = rows.iter().find(|claim| claim.band.is_none()).filter(|_| !only.is_empty());
+    if let Some(claim) = without {
+        let id = claim.id;
+        return Err(Failure::usage(format!(
+            "--only {id}: a fit judges rows with a band, and `{id}` has none; leave it out"
+        )));
+    }
+    Ok(rows.into_iter().filter(|claim| claim.band.is_some()).collect())
 }
 
 /// Makes the runs that the rows need, each one once.

@@ -1,6 +1,6 @@
 //! Experiments on six floors, each built from those before it: what is compared (`spec`), unfolded into runs (`plan`), run in
-//! parallel and stored (`run`), reported as rows of paired differences (`results`), published results measured again
-//! (`headlines`), and settings searched (`tune`). `docs/MEASUREMENT.md` defines the numbers.
+//! parallel and stored (`run`), reported as rows of paired differences (`results`), settings searched (`tune`), and published results
+//! measured again (`headlines`). `docs/MEASUREMENT.md` defines the numbers.
 //!
 //! Results depend only on the experiment and its seed: not on the number of threads, the order in which runs finish, or whether
 //! they were made now or read from a file.

@@ -29,6 +29,20 @@ const LEGEND: &str = "\
   away, and how much. Shares need not add up to a hundred: several may be needed together.
 ";
 
+/// Begins the part of the page that `--fit` writes, the last one.
+const FIT: &str = "\n## The fit\n";
+
+/// Returns the part of a page that `--fit` wrote.
+pub(super) fn fit_of(page: &str) -> Option<&str> {
+    page.find(FIT).map(|at| &page[at..])
+}
+
+/// Returns a page whose last part is this fit.
+pub(super) fn with_fit(page: &str, fit: &str) -> String {
+    let rest = page.find(FIT).map_or(page, |at| &page[..at]);
+    format!("{rest}{FIT}\n{fit}")
+}
+
 /// Formats the whole page. `mark` names the behaviour that its numbers come from.
 pub(super) fn text(findings: &[Finding], mark: &str) -> String {
     let mut page = INTRODUCTION.to_owned();

@@ -74,7 +74,7 @@ pub(super) fn jsonl(finding: &Finding) -> String {
     .to_string()
 }
 
-fn rounded(number: f64) -> f64 {
+pub(super) fn rounded(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
 }
 

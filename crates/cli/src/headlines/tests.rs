@@ -22,6 +22,8 @@ fn args() -> HeadlinesArgs {
         out: None,
         write: None,
         backend: BackendChoice::Mock,
+        fit: false,
+        fitting: fit::FitArgs { worlds: 1, settings: 2, rounds: 1, seed: 1 },
     }
 }
 
@@ -93,6 +95,9 @@ fn the_page_in_the_repository_says_what_the_claims_say() {
         });
         rest = &rest[at + part.len()..];
     }
+    let fit = page::fit_of(page).expect("the page ends with a fit");
+    assert!(fit.contains(fit_table::LEGEND), "the page explains its fit otherwise than the command");
+    let page = page.strip_suffix(fit).unwrap();
     let rows = page.lines().filter(|line| line.starts_with("| [")).count();
     assert_eq!(rows, claims::all().count(), "a row too many");
     assert_eq!(page.matches("\n## ").count(), claims::all().count(), "a section too many");
@@ -107,6 +112,65 @@ fn a_page_made_anew_has_the_fixed_parts_in_their_order() {
         rest = &rest[at + part.len()..];
     }
     assert!(page.contains("\n\n<!-- behaviour:\nrfc/plain=1\n-->\n\n"), "{page}");
+}
+
+#[test]
+fn a_fit_ends_the_page_and_both_parts_are_made_alone() {
+    let once = page::with_fit("# Page\n\ntext\n", "first\n");
+    assert_eq!(once, "# Page\n\ntext\n\n## The fit\n\nfirst\n");
+    assert_eq!(page::with_fit(&once, "second\n"), "# Page\n\ntext\n\n## The fit\n\nsecond\n");
+    assert_eq!(page::fit_of(&once), Some("\n## The fit\n\nfirst\n"));
+    assert_eq!(page::fit_of("# Page\n\ntext\n"), None);
+}
+
+#[test]
+fn a_fit_has_the_same_rows_on_a_terminal_on_the_page_and_in_objects() {
+    use lab::headlines::fit::{Fit, Maker, Space, search};
+    let (mut begins, mut done) = (|_: usize| (), |_: &lab::RunSpec| ());
+    let mut maker = Maker { backend: &MockBackend, jobs: 2, store: None, begins: &mut begins, done: &mut done };
+    let fit = Fit { space: Space::servers(), worlds: 1, settings: 2, rounds: 1, seed: 1 };
+    let banded = banded(&[]).unwrap();
+    let found = search(&fit, &banded, &mut maker).unwrap();
+    let objects: Vec<Value> =
+        fit_table::jsonl(&fit, &found).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rows: Vec<&str> = objects.iter().filter_map(|object| object["row"].as_str()).collect();
+    assert_eq!(rows, banded.iter().map(|claim| claim.id).collect::<Vec<_>>());
+    let parameters = objects.iter().filter(|object| object["parameter"].is_string()).count();
+    assert_eq!(parameters, fit.space.groups().map(|group| group.parameters.len()).sum::<usize>());
+    let whole = objects.last().unwrap();
+    assert_eq!(whole["combinations"].as_u64(), Some(found.candidates.len() as u64));
+    let now = found.confirmed[0].reproduced();
+    assert!(now > 0 && now < banded.len(), "{now}");
+    assert_eq!(whole["reproduced_as_it_is"].as_u64(), Some(now as u64));
+    let (table, page) = (fit_table::for_people(&fit, &found), fit_table::for_page(&fit, &found, "mark\n", "command"));
+    for id in rows {
+        assert!(table.lines().any(|line| line.trim_start().starts_with(id)), "{id} in\n{table}");
+        assert!(page.lines().any(|line| line.starts_with(&format!("| {id} |"))), "{id} in\n{page}");
+    }
+    assert!(page.contains("\n\nMade by `command`.\n\nmark\n\n"), "{page}");
+    let reproduced = format!("profiles and experiments reproduce {now} of {} rows", banded.len());
+    assert!(page.contains(&reproduced), "{reproduced} in\n{page}");
+}
+
+#[test]
+fn a_fit_refuses_rows_without_a_band_and_a_page_that_is_not_there() {
+    let of = |change: &dyn Fn(&mut HeadlinesArgs)| {
+        let mut args = HeadlinesArgs { fit: true, ..args() };
+        change(&mut args);
+        run(&args).unwrap_err()
+    };
+    let refused = of(&|args| args.only = vec!["dsack".to_owned(), "reassembly".to_owned()]);
+    assert!(
+        matches!(&refused, Failure::Usage(text) if text.starts_with("--only reassembly: a fit judges rows with a band")),
+        "{refused:?}"
+    );
+    let refused = of(&|args| args.write = Some("no/such/page.md".into()));
+    assert!(
+        matches!(&refused, Failure::Usage(text) if text.contains("no/such/page.md") && text.contains("make the page first")),
+        "{refused:?}"
+    );
+    let refused = of(&|args| args.backend = BackendChoice::Netns);
+    assert!(matches!(&refused, Failure::Usage(text) if text.starts_with("--backend netns")), "{refused:?}");
 }
 
 /// The cells of a row of the page's table: published, measured, interval, band, verdict.

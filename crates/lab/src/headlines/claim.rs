@@ -270,7 +270,7 @@ impl Unit {
     }
 
     /// Returns the number that means no effect: one for a multiple.
-    const fn without_effect(self) -> f64 {
+    pub(super) const fn without_effect(self) -> f64 {
         match self {
             Self::Times => 1.0,
             _ => 0.0,

@@ -91,6 +91,21 @@ impl Evidence {
 }
 
 impl Runs {
+    /// The runs of a plan, none of which has a result.
+    pub(super) fn without_results(plan: Plan) -> Self {
+        let none = vec![vec![None; plan.experiment.iterations as usize]; plan.arms.len()];
+        Self { measured: vec![none; plan.cells.len()], plan, failures: Vec::new(), packets: 0 }
+    }
+
+    /// Sets the results of an arm, by cell and iteration; one result of a cell stands for all iterations.
+    pub(super) fn put(&mut self, arm: usize, results: &[Vec<Option<Measured>>]) {
+        for (cell, results) in self.measured.iter_mut().zip(results) {
+            for (at, known) in cell[arm].iter_mut().enumerate() {
+                *known = results.get(at).or(results.first()).copied().flatten();
+            }
+        }
+    }
+
     /// Every seed once.
     pub fn once(&self) -> Draw<'_> {
         let all: Vec<usize> = (0..self.plan.experiment.iterations as usize).collect();

@@ -2,7 +2,7 @@
 
 use super::claim::{Claim, Measure, Nothing, Unit, Verdict};
 use super::estimate::{Estimate, Value};
-use super::evidence::Evidence;
+use super::evidence::{Evidence, Runs};
 use crate::plan::difference::{self, Differences};
 use crate::results::stats::bootstrap::{self, RESAMPLES};
 use base::Rng;
@@ -88,7 +88,11 @@ fn value(estimate: &Estimate, evidence: &Evidence) -> Option<Value> {
 }
 
 fn interval(estimate: &Estimate, evidence: &Evidence) -> Option<(f64, f64)> {
-    let runs = evidence.of(estimate.study)?;
+    interval_of(estimate, evidence.of(estimate.study)?)
+}
+
+/// Returns the 95 % interval of an estimate from its study's runs, by the bootstrap.
+pub(super) fn interval_of(estimate: &Estimate, runs: &Runs) -> Option<(f64, f64)> {
     let mut rng = Rng::new(runs.plan.experiment.seed).fork("headlines");
     let anew = (0..RESAMPLES).map(|_| Some(estimate.of(&runs.again(&mut rng)?)?.number));
     bootstrap::bounds(&anew.collect::<Option<Vec<f64>>>()?)

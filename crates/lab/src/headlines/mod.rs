@@ -8,6 +8,7 @@ pub mod claim;
 pub mod claims;
 pub mod estimate;
 pub mod evidence;
+pub mod fit;
 pub mod judge;
 pub mod quantity;
 pub mod study;

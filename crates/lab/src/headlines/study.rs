@@ -54,7 +54,7 @@ impl StudyArm {
 
     /// # Panics
     /// When no such profile exists.
-    fn spec(&self) -> ArmSpec {
+    pub(super) fn spec(&self) -> ArmSpec {
         let mut spec = ArmSpec::of_builtin(self.profile).expect("studies name built-in profiles");
         spec.name = self.name.to_owned();
         if let ArmKind::Profile { set, .. } = &mut spec.kind {
@@ -75,14 +75,28 @@ impl Study {
     /// # Errors
     /// If a change does not fit; a test excludes this for the built-in studies.
     pub fn plan(&self) -> Result<Plan, UsageError> {
-        let mut experiment = spec::builtin(self.experiment).ok_or_else(|| UsageError {
+        self.plan_of(self.experiment, self.arms.iter().map(StudyArm::spec).collect(), Vec::new(), self.iterations)
+    }
+
+    /// Unfolds the study with other arms, another experiment in place of its own, and more changes behind the study's.
+    ///
+    /// # Errors
+    /// If a change does not fit.
+    pub(super) fn plan_of(
+        &self,
+        experiment: &str,
+        arms: Vec<ArmSpec>,
+        more: Vec<String>,
+        iterations: u32,
+    ) -> Result<Plan, UsageError> {
+        let mut experiment = spec::builtin(experiment).ok_or_else(|| UsageError {
             place: format!("study {}", self.name),
-            problem: format!("unknown experiment `{}`", self.experiment),
+            problem: format!("unknown experiment `{experiment}`"),
             remedy: "name a built-in one".to_owned(),
         })?;
-        experiment.take_arms(self.arms.iter().map(StudyArm::spec).collect());
-        let set = self.set.iter().map(|set| (*set).to_owned()).collect();
-        experiment.apply(&Overrides { set, iterations: Some(self.iterations), ..Overrides::default() })?;
+        experiment.take_arms(arms);
+        let set = self.set.iter().map(|set| (*set).to_owned()).chain(more).collect();
+        experiment.apply(&Overrides { set, iterations: Some(iterations), ..Overrides::default() })?;
         let plan = Plan::new(experiment)?;
         Ok(match self.watch {
             Watch::Nothing => plan,

@@ -36,7 +36,11 @@ pub const PAGES: [Page; 7] = [
         tables: 1,
         remedy: "the command above the table, as root, then `cargo xtask stamp --page docs/guide/real-time.md`",
     },
-    Page { path: "docs/headlines.md", tables: 1, remedy: "`longhaul headlines --write docs/headlines.md`" },
+    Page {
+        path: "docs/headlines.md",
+        tables: 2,
+        remedy: "`longhaul headlines --write docs/headlines.md`, for its last part the command that stands there",
+    },
     Page {
         path: "docs/fidelity.md",
         tables: 2,
