@@ -5,6 +5,8 @@
 //! they are shown, one page after the other. A block that needs more has its options compared with `--help`, so that a renamed option
 //! is found, too.
 
+#[path = "../outside/machine.rs"]
+mod machine;
 #[path = "../outside/program.rs"]
 mod outside;
 mod page;

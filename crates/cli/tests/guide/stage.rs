@@ -6,12 +6,12 @@
 //! `/run` and `/srv` are empty, so that sockets and names of namespaces meet no others. Both belong to the thread that entered, and to
 //! what it starts; they are gone with it.
 
+use crate::machine;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::path::Path;
 use std::process::Command;
 use std::thread;
 
@@ -42,7 +42,8 @@ const ROUTES: [&str; 2] = ["route add default via 10.8.0.2", "-n far route add d
 /// # Panics
 /// If this machine lacks something, naming it.
 pub fn enter() {
-    check_machine();
+    let programs = [("ip", "-V", "iproute2"), ("curl", "-V", "curl"), ("iperf3", "-v", "iperf3")];
+    machine::check("the guide's pages for root need", &programs);
     unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWNET).expect("root may have namespaces");
     let none = None::<&str>;
     mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none).expect("root may keep its mounts to itself");
@@ -77,21 +78,4 @@ fn exchange(mut stream: TcpStream) {
 fn ip(arguments: &str) {
     let output = Command::new("ip").args(arguments.split_whitespace()).output().expect("`ip` was there");
     assert!(output.status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&output.stderr).trim());
-}
-
-/// Fails, naming everything that is missing at once.
-fn check_machine() {
-    let mut missing = Vec::new();
-    if !nix::unistd::geteuid().is_root() {
-        missing.push("root, to make network namespaces and TUN devices".to_owned());
-    }
-    if !Path::new("/dev/net/tun").exists() {
-        missing.push("/dev/net/tun (the kernel's `tun` module, or the device passed into the container)".to_owned());
-    }
-    for (program, asked, package) in [("ip", "-V", "iproute2"), ("curl", "-V", "curl"), ("iperf3", "-v", "iperf3")] {
-        if Command::new(program).arg(asked).output().is_err() {
-            missing.push(format!("`{program}`: apt-get install -y {package}"));
-        }
-    }
-    assert!(missing.is_empty(), "the guide's pages for root need: {}", missing.join("; "));
 }

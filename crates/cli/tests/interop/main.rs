@@ -12,6 +12,8 @@
 
 mod capture;
 mod ends;
+#[path = "../outside/machine.rs"]
+mod machine;
 mod many;
 mod netns;
 mod peer;

@@ -1,5 +1,6 @@
 //! Two network namespaces joined by a cable, made with `ip` and removed at the end.
 
+use crate::machine;
 use crate::peer::Peer;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ impl Lab {
     /// # Panics
     /// If this machine lacks something, naming it.
     pub fn new() -> Self {
-        check_machine();
+        machine::check("this test needs", &[("ip", "-V", "iproute2")]);
         remove_leftovers();
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let stem = format!("{PREFIX}{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -126,21 +127,6 @@ fn ip(arguments: &str) {
 fn run(command: &mut Command) {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(output.status.success(), "{command:?} failed: {}", String::from_utf8_lossy(&output.stderr).trim());
-}
-
-/// Fails, naming everything that is missing at once.
-fn check_machine() {
-    let mut missing = Vec::new();
-    if !nix::unistd::geteuid().is_root() {
-        missing.push("root, to make network namespaces and TUN devices".to_owned());
-    }
-    if !Path::new("/dev/net/tun").exists() {
-        missing.push("/dev/net/tun (the kernel's `tun` module, or the device passed into the container)".to_owned());
-    }
-    if Command::new("ip").arg("-V").output().is_err() {
-        missing.push("`ip`: apt-get install -y iproute2".to_owned());
-    }
-    assert!(missing.is_empty(), "this test needs: {}", missing.join("; "));
 }
 
 /// Removes namespaces of earlier runs that were killed.
