@@ -1,5 +1,10 @@
+import signal
+
 import longhaul
 import pytest
+
+# A shell that starts tests in the background lets them ignore Ctrl-C, which some of them send themselves.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
