@@ -54,6 +54,6 @@ fn made_at(unix_s: u64) -> MadeAt {
 
 #[test]
 fn times_are_as_flent_reads_them() {
-    assert_eq!(made_at(1_795_545_600).text, "2026-11-24T20:00:00.000000Z");
+    assert_eq!(made_at(1_795_550_400).text, "2026-11-24T20:00:00.000000Z");
     assert_eq!(made_at(0).text, "1970-01-01T00:00:00.000000Z");
 }
