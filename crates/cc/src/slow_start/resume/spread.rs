@@ -3,7 +3,7 @@
 use crate::sample::AckSample;
 use base::{Bytes, Duration, Instant, Rate};
 
-/// Hosts and aggregation move an acknowledgement by as much, and it says nothing about the path.
+/// Hosts and aggregation delay an acknowledgement by as much without a word about the path.
 const TOLERANCE: Duration = Duration::from_millis(1);
 
 /// What is known of the first flight.
@@ -34,7 +34,7 @@ impl Spread {
             return;
         };
         self.bytes = self.bytes.saturating_add(ack.delivered);
-        // The last acknowledgement may be a delayed one, so it has not to be the first that counts.
+        // The last acknowledgement may be delayed, so one before it has to count.
         if u64::from(self.bytes) * 10 < u64::from(initial) * 6 {
             return;
         }

@@ -114,7 +114,7 @@ pub struct Trials<'s> {
     pub failure: Option<String>,
 }
 
-/// Why there is no result.
+/// Why runs could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A setting is wrong.
