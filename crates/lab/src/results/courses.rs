@@ -3,10 +3,9 @@
 use crate::plan::{Plan, RunSpec};
 use crate::results::rounded::rounded;
 use crate::results::rows::Row;
-use crate::run::{Backend, Made, SimBackend, Wanted};
+use crate::run::{Backend, Made, SimBackend, Wanted, guarded, workers};
+use core::ops::ControlFlow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 /// From this many runs of each arm on, one more takes little of the time.
 const MANY_RUNS: usize = 10;
@@ -30,23 +29,21 @@ pub struct Course {
 }
 
 /// Returns the courses of rows with several flows, on up to `jobs` threads; none if the simulator did not make the runs, or if they
-/// would take a noticeable part of the time.
+/// would take a noticeable part of the time. A row whose run fails now has none.
 pub fn courses(plan: &Plan, rows: &[Row], jobs: usize) -> Vec<Course> {
+    courses_by(&SimBackend, plan, rows, jobs)
+}
+
+fn courses_by(backend: &dyn Backend, plan: &Plan, rows: &[Row], jobs: usize) -> Vec<Course> {
     let chosen: Vec<&RunSpec> = match &plan.made_by {
         None => (0..rows.len()).filter_map(|at| chosen(plan, rows, at)).collect(),
         Some(_) => Vec::new(),
     };
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        while let Some(run) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done.extend(SimBackend.run_in_parts(run, Wanted::Series).ok().map(|made| course(run, &made)));
-        }
-        done
-    };
-    let mut found: Vec<Course> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..jobs.min(chosen.len())).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_default()).collect()
+    let make = |at: usize| guarded(backend, chosen[at], Wanted::Series).map(|made| course(chosen[at], &made));
+    let mut found: Vec<Course> = Vec::new();
+    let _ = workers(chosen.len(), jobs, make, |_, made| {
+        found.extend(made);
+        ControlFlow::<()>::Continue(())
     });
     found.sort_by_key(|course| (course.cell, course.arm));
     found
@@ -86,7 +83,7 @@ fn course(run: &RunSpec, made: &Made) -> Course {
 mod tests {
     use super::*;
     use crate::results::rows;
-    use crate::run::execute;
+    use crate::run::{Measured, RunFailure, execute};
     use crate::spec::{self, Overrides};
 
     fn made(company: &str) -> (Plan, Vec<Row>) {
@@ -113,6 +110,27 @@ mod tests {
             assert!(shares[4..].iter().any(|share| *share < 100.0), "{shares:?}");
         }
         assert_eq!(found, courses(&plan, &rows, 1), "for any number of threads");
+    }
+
+    /// Panics in runs of the first arm.
+    struct Panics;
+    impl Backend for Panics {
+        fn run(&self, run: &RunSpec) -> Result<Measured, RunFailure> {
+            SimBackend.run(run)
+        }
+        fn run_in_parts(&self, run: &RunSpec, wanted: Wanted) -> Result<Made, RunFailure> {
+            assert!(run.arm != 0, "on purpose");
+            SimBackend.run_in_parts(run, wanted)
+        }
+    }
+
+    #[test]
+    fn a_run_that_panics_costs_no_other_its_course() {
+        let (plan, rows) = made("arm + linux");
+        let all = courses(&plan, &rows, 1);
+        for jobs in [1, 2] {
+            assert_eq!(courses_by(&Panics, &plan, &rows, jobs), all[1..]);
+        }
     }
 
     #[test]

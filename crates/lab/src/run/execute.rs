@@ -1,13 +1,12 @@
-//! Runs a plan: worker threads take runs from a list; results are stored by position, so neither the number of threads nor the
-//! order in which they finish affects them.
+//! Runs a plan on several threads; results are stored by position, so neither the number of threads nor the order in which they finish
+//! affects them.
 
 use crate::plan::{Plan, RunSpec};
 use crate::run::store::{Store, StoreError, Units};
+use crate::run::workers::workers;
 use crate::run::{Backend, Made, Measured, RunFailure, Wanted};
 use core::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
 
 /// What came of a plan.
 #[derive(Clone, Debug, Default)]
@@ -71,26 +70,15 @@ pub fn execute_until(
         return Ok(finished);
     }
 
-    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let (sender, results) = mpsc::channel();
-    std::thread::scope(|scope| {
-        for _ in 0..jobs {
-            let sender = sender.clone();
-            let (open, next, stop) = (&open, &next, &stop);
-            scope.spawn(move || {
-                while !stop.load(Ordering::Relaxed)
-                    && let Some(&index) = open.get(next.fetch_add(1, Ordering::Relaxed))
-                    && sender.send((index, guarded(backend, &plan.runs[index], wanted))).is_ok()
-                {}
-            });
+    let mut keeper = store.map(|store| (store, Units::of(plan, &open)));
+    let make = |at: usize| guarded(backend, &plan.runs[open[at]], wanted);
+    let outcome = workers(open.len(), jobs, make, |at, result| {
+        match note(plan, open[at], result, keeper.as_mut(), &mut finished) {
+            Ok(()) => progress(&plan.runs[open[at]]).map_break(Ok),
+            Err(error) => ControlFlow::Break(Err(error)),
         }
-        drop(sender);
-        let keeper = store.map(|store| (store, Units::of(plan, &open)));
-        let outcome = collect(plan, &results, keeper, progress, &mut finished);
-        // When all runs are done, it stops nothing.
-        stop.store(true, Ordering::Relaxed);
-        outcome
-    })?;
+    });
+    outcome.break_value().unwrap_or(Ok(()))?;
     finished.failures.sort_by_key(|(index, _)| *index);
     Ok(finished)
 }
@@ -101,36 +89,30 @@ pub fn kept(plan: &Plan, store: &mut Store) -> Finished {
     Finished { resumed: measured.iter().flatten().count(), measured, ..Finished::default() }
 }
 
-fn collect(
+/// Adds what came of a run, and writes its unit if that was the last one.
+fn note(
     plan: &Plan,
-    results: &mpsc::Receiver<(usize, Result<Made, RunFailure>)>,
-    mut keeper: Option<(&mut Store, Units)>,
-    progress: &mut dyn FnMut(&RunSpec) -> ControlFlow<()>,
+    index: usize,
+    result: Result<Made, RunFailure>,
+    keeper: Option<&mut (&mut Store, Units)>,
     finished: &mut Finished,
 ) -> Result<(), StoreError> {
-    for (index, result) in results {
-        finished.made += 1;
-        let made = match result {
-            Ok(made) => {
-                finished.packets += made.measured.packets;
-                finished.measured[index] = Some(made.measured);
-                Some(made)
-            }
-            Err(failure) => {
-                finished.failures.push((index, failure));
-                None
-            }
-        };
-        if let Some((store, units)) = &mut keeper
-            && let Some(unit) = units.done(index, made)
-        {
-            store.write(plan, &unit)?;
+    finished.made += 1;
+    let made = match result {
+        Ok(made) => {
+            finished.packets += made.measured.packets;
+            finished.measured[index] = Some(made.measured);
+            Some(made)
         }
-        if progress(&plan.runs[index]).is_break() {
-            break;
+        Err(failure) => {
+            finished.failures.push((index, failure));
+            None
         }
+    };
+    match keeper.and_then(|(store, units)| Some((store, units.done(index, made)?))) {
+        Some((store, unit)) => store.write(plan, &unit),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 pub(crate) fn guarded(backend: &dyn Backend, run: &RunSpec, wanted: Wanted) -> Result<Made, RunFailure> {

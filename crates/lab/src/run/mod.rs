@@ -27,6 +27,7 @@ pub mod stale_sacks;
 pub mod stamp;
 mod startup;
 pub(crate) mod store;
+mod workers;
 
 pub use applications::ApplicationResult;
 pub use backend::{Backend, RunFailure};
@@ -48,3 +49,4 @@ pub use stale_sacks::StaleSackBackend;
 pub use startup::StartUpResult;
 pub use store::{Store, StoreError, Table, tables};
 pub use store::{elsewhere, whole};
+pub(crate) use workers::workers;
