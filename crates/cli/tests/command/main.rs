@@ -5,6 +5,7 @@ mod kept;
 #[path = "../outside/program.rs"]
 mod outside;
 mod parts;
+mod quiet;
 mod results;
 mod schema;
 #[path = "../outside/kept.rs"]
