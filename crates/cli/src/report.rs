@@ -1,18 +1,20 @@
 //! `longhaul report`: kept results as one self-contained HTML file, with pages of runs beside it and runs as flent's data on request.
 
-mod flent;
 mod runs;
 
 use crate::ab::args::AbArgs;
 use crate::ab::{self, again};
 use crate::failure::Failure;
 use crate::page;
-use crate::progress::note;
+use crate::progress::{self, note};
 use clap::{Args, Parser, Subcommand};
-use lab::{Store, kept, results};
+use core::ops::ControlFlow;
+use lab::results::FlentError;
+use lab::{Plan, Row, Store, kept, results};
 use serde_json::Value;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Arguments of `longhaul report`.
 #[derive(Args, Clone, Debug)]
@@ -83,9 +85,24 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     }
     if let Some(folder) = &args.flent {
         simulated("--flent")?;
-        flent::write(&plan, &rows, last.at_s, folder)?;
+        write_flent(&plan, &rows, Duration::from_secs(last.at_s), folder)?;
     }
     page::write("--out", &path, &commands, ab::threads(None), (&plan, &finished, &rows))
+}
+
+fn write_flent(plan: &Plan, rows: &[Row], made_at: Duration, folder: &Path) -> Result<(), Failure> {
+    let bar = progress::bar(rows.len() as u64, "{pos}/{len} data files, {rate} {eta} left");
+    let written = results::flent(plan, rows, made_at, folder, &mut || {
+        bar.inc(1);
+        ControlFlow::Continue(())
+    });
+    bar.finish_and_clear();
+    let written = written.map_err(|error| match error {
+        FlentError::Folder { .. } => Failure::usage(format!("--flent: {error}")),
+        _ => Failure::Failed(format!("--flent: {error}")),
+    })?;
+    note!("{}: {written} data files of flent", folder.display());
+    Ok(())
 }
 
 /// The last comparison whose runs a directory keeps.

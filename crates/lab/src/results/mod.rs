@@ -24,7 +24,7 @@ pub use conditions::{Conditions, conditions, unmet};
 pub use courses::{Course, courses};
 pub use each_run::{EachRun, each_run};
 pub use flat::csv;
-pub use flent::{MadeAt, flent};
+pub use flent::{FlentError, flent};
 pub use line::jsonl;
 pub use metrics::Metrics;
 pub use robustness::{Robustness, robustness};

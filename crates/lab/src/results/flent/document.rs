@@ -5,9 +5,12 @@
 
 use crate::plan::{Plan, RunSpec};
 use crate::results::rounded::rounded;
-use crate::run::{Backend, Made, RunFailure, SimBackend, Wanted};
+use crate::run::{Made, RunFailure, SimBackend, Wanted, guarded};
+use core::time::Duration;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use time::OffsetDateTime;
+use time::macros::format_description;
 
 /// Version of the format.
 const VERSION: u32 = 4;
@@ -16,25 +19,54 @@ const FLOWS: usize = 64;
 
 /// When an experiment was made.
 #[derive(Clone, Debug)]
-pub struct MadeAt {
-    /// Seconds since 1970.
-    pub unix_s: u64,
+pub(super) struct MadeAt {
+    since_1970: Duration,
     /// The same as text, `2026-11-24T19:00:00.000000Z`.
-    pub text: String,
+    text: String,
+}
+
+impl MadeAt {
+    /// Returns nothing for a time after the year 9999.
+    pub(super) fn new(since_1970: Duration) -> Option<Self> {
+        let format = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:6]Z");
+        let time = OffsetDateTime::UNIX_EPOCH.checked_add(since_1970.try_into().ok()?)?;
+        Some(Self { since_1970, text: time.format(format).ok()? })
+    }
 }
 
 /// Values by second, from the first one on; `None` where there is none.
 type Course = Vec<Option<f64>>;
 
-/// Makes a run again, and returns it in flent's format. The data's name for a file is its `DATA_FILENAME`.
+/// Makes a run again, and returns the name of its file, whose part after the time is `name`, and the file's contents.
 ///
 /// # Errors
 /// If the run fails.
-pub fn flent(plan: &Plan, run: &RunSpec, at: &MadeAt) -> Result<Value, RunFailure> {
-    let made = SimBackend.run_in_parts(run, Wanted::Series)?;
+pub(super) fn document(plan: &Plan, run: &RunSpec, at: &MadeAt, name: &str) -> Result<(String, Value), RunFailure> {
+    let made = guarded(&SimBackend, run, Wanted::Series)?;
     let flows = |back| made.flows.iter().map(|flow| flow.result).filter(move |flow| flow.back == back);
     let (up, down) = (flows(false).map(|flow| flow.flow).collect(), flows(true).map(|flow| flow.flow).collect());
-    Ok(document(plan, run, at, &Courses::of(&made), &[up, down]))
+    Ok(of_courses(plan, run, at, name, &Courses::of(&made), &[up, down]))
+}
+
+/// Returns what names of files say of each row of a plan: its title without signs. Where several have the same, the later ones get a
+/// number behind a sign that no other name holds.
+pub(super) fn file_names(plan: &Plan) -> Vec<String> {
+    let rows = (0..plan.cells.len()).flat_map(|cell| (0..plan.arms.len()).map(move |arm| (cell, arm)));
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    let mut unique = |name: String| {
+        let nth = seen.entry(name.clone()).and_modify(|nth| *nth += 1).or_insert(1);
+        if *nth == 1 { name } else { format!("{name}-{nth}") }
+    };
+    rows.map(|(cell, arm)| unique(plain(&title(plan, cell, arm)))).collect()
+}
+
+fn title(plan: &Plan, cell: usize, arm: usize) -> String {
+    let swept: String = plan.cells[cell].swept.iter().map(|(key, value)| format!(" {key}={value}")).collect();
+    format!("{} {}{swept}", plan.experiment.name, plan.arms[arm].label)
+}
+
+fn plain(text: &str) -> String {
+    text.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.', "_")
 }
 
 /// What each flow's sender saw.
@@ -80,7 +112,7 @@ impl Series {
     fn add(&mut self, name: String, unit: &str, course: &Course, at: &MadeAt) {
         let points = course.iter().enumerate().filter_map(|(second, value)| {
             let value = (*value)?;
-            Some(json!({"t": (at.unix_s + second as u64 + 1) as f64, "val": value}))
+            Some(json!({"t": at.since_1970.as_secs_f64() + (second + 1) as f64, "val": value}))
         });
         self.raw.insert(name.clone(), points.collect());
         self.meta.insert(name.clone(), json!({"UNITS": unit}));
@@ -88,7 +120,14 @@ impl Series {
     }
 }
 
-fn document(plan: &Plan, run: &RunSpec, at: &MadeAt, courses: &Courses, directions: &[Vec<u32>; 2]) -> Value {
+fn of_courses(
+    plan: &Plan,
+    run: &RunSpec,
+    at: &MadeAt,
+    name: &str,
+    courses: &Courses,
+    directions: &[Vec<u32>; 2],
+) -> (String, Value) {
     let [up, down] = directions;
     let (test, class) = match (up.is_empty(), down.is_empty()) {
         (false, false) => ("rrul_be_nflows", " BE"),
@@ -111,19 +150,15 @@ fn document(plan: &Plan, run: &RunSpec, at: &MadeAt, courses: &Courses, directio
     if !class.is_empty() {
         series.add("TCP totals".to_owned(), "Mbits/s", &courses.sum(up.iter().chain(down), 1.0), at);
     }
-    let (cell, arm) = (&plan.cells[run.cell], &plan.arms[run.arm].label);
-    let swept: String = cell.swept.iter().map(|(key, value)| format!(" {key}={value}")).collect();
-    let title = format!("{} {arm}{swept}", plan.experiment.name);
-    let plain = |text: &str| text.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.', "_");
-    let file = format!("{test}-{}.{}.flent.gz", plain(&at.text), plain(&title));
-    json!({
+    let file = format!("{test}-{}.{name}.flent.gz", plain(&at.text));
+    let document = json!({
         "version": VERSION,
         "x_values": (1..=courses.seconds).map(|second| second as f64).collect::<Vec<_>>(),
         "results": series.results,
         "raw_values": series.raw,
         "metadata": {
             "NAME": test,
-            "TITLE": title,
+            "TITLE": title(plan, run.cell, run.arm),
             "NOTE": format!("made by longhaul's simulator, seed {}", run.seed),
             "TIME": at.text,
             "T0": at.text,
@@ -137,7 +172,8 @@ fn document(plan: &Plan, run: &RunSpec, at: &MadeAt, courses: &Courses, directio
             "TEST_PARAMETERS": {"upload_streams": up.len().to_string(), "download_streams": down.len().to_string()},
             "SERIES_META": series.meta,
         },
-    })
+    });
+    (file, document)
 }
 
 #[cfg(test)]
@@ -154,8 +190,10 @@ mod tests {
             .apply(&Overrides { set, arms: texts(&["linux"]), iterations: Some(1), ..Overrides::default() })
             .unwrap();
         let plan = Plan::new(experiment).unwrap();
-        let at = MadeAt { unix_s: 1_000, text: "1970-01-01T00:16:40.000000Z".to_owned() };
-        flent(&plan, &plan.runs[0], &at).unwrap()
+        let at = MadeAt::new(Duration::from_secs(1_000)).unwrap();
+        let (file, document) = document(&plan, &plan.runs[0], &at, &file_names(&plan)[0]).unwrap();
+        assert_eq!(document["metadata"]["DATA_FILENAME"], file);
+        document
     }
 
     fn names(document: &Value) -> Vec<&str> {
@@ -208,5 +246,15 @@ mod tests {
         assert_eq!(at(1), (Some(1_002.0), &values[1]));
         let name = document["metadata"]["DATA_FILENAME"].as_str().unwrap();
         assert_eq!(name, "tcp_nup-1970_01_01T00_16_40.000000Z.fairness_linux.flent.gz");
+    }
+
+    #[test]
+    fn times_are_as_flent_reads_them() {
+        let text = |since| MadeAt::new(since).map(|at| at.text);
+        let last = Duration::from_secs(253_402_300_799);
+        assert_eq!(text(Duration::from_secs(1_795_550_400)).unwrap(), "2026-11-24T20:00:00.000000Z");
+        assert_eq!(text(Duration::from_micros(1_500_001)).unwrap(), "1970-01-01T00:00:01.500001Z");
+        assert_eq!(text(last).unwrap(), "9999-12-31T23:59:59.000000Z");
+        assert_eq!((text(last + Duration::from_secs(1)), text(Duration::MAX)), (None, None));
     }
 }
