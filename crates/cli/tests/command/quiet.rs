@@ -1,6 +1,6 @@
-//! What `--quiet` takes away on a terminal, where progress is drawn at once, and what stays.
+//! What `--quiet` takes away, also on a terminal, where progress is drawn at once, and what stays.
 
-use super::outside::command;
+use super::outside::{Ended, command};
 use super::{SMALL, ab, text_of};
 use nix::pty::{Winsize, openpty};
 use std::fs::File;
@@ -51,4 +51,19 @@ fn a_quiet_command_still_says_which_runs_failed() {
     let (code, quiet) = on_terminal(&[&fails[..], &more, &["--quiet"]].concat());
     assert!(code == Some(1) && quiet.starts_with("error: run 1/rfc/1 "), "{quiet}");
     assert!(!quiet.contains("/2 runs") && !quiet.contains("done: "), "{quiet}");
+}
+
+#[test]
+fn what_a_quiet_comparison_kept_is_reported_like_any_other() {
+    let page = |before: &[&str], after: &[&str]| {
+        let directory = tempfile::tempdir().unwrap();
+        let run = |words: &[&str]| -> Ended { command(words).current_dir(&directory).output().unwrap().into() };
+        let made = run(&[before, &["ab", "wan", "--arms", "rfc"], &SMALL, after, &["--out", "kept"]].concat());
+        assert_eq!(made.code, Some(0), "{}", made.stderr);
+        let page = run(&["report", "kept", "--out", "-"]);
+        assert_eq!(page.code, Some(0), "{}", page.stderr);
+        page.stdout
+    };
+    let loud = page(&[], &[]);
+    assert!(page(&["--quiet"], &[]) == loud && page(&[], &["--quiet"]) == loud);
 }
