@@ -1,5 +1,6 @@
 //! What goes wrong, as exceptions: the lab's own words, with place, problem and remedy as attributes.
 
+use lab::results::FlentError;
 use lab::{StoreError as OfStore, UsageError};
 use profiles::FileError;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
@@ -100,4 +101,15 @@ pub fn of_controller(
 /// A folder that cannot be used.
 pub fn of_store(error: &OfStore) -> PyErr {
     StoreError::new_err(format!("{error}; or name another directory, which can be written"))
+}
+
+/// Data files of flent that cannot be written.
+pub fn of_flent(py: Python<'_>, failure: &FlentError) -> PyErr {
+    match failure {
+        FlentError::Time(_) => of_place(py, "at_s", failure.to_string(), "give it seconds".to_owned()),
+        FlentError::Folder { error, .. } | FlentError::File { error, .. } => {
+            std::io::Error::new(error.kind(), failure.to_string()).into()
+        }
+        FlentError::Run { .. } => Error::new_err(failure.to_string()),
+    }
 }

@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use report::{Commands, Comparison};
 use std::ffi::CString;
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use trace::Observer;
 use trace_io::table::Layout;
 use trace_io::{ConnId, Event, Record};
@@ -37,6 +38,8 @@ pub struct Folder {
 #[pyclass(frozen, module = "longhaul")]
 #[derive(Debug)]
 pub struct Results {
+    /// When it was begun, since 1970.
+    made_at: Duration,
     plan: Plan,
     finished: Finished,
     parts: Parts,
@@ -70,6 +73,7 @@ impl Results {
         series: bool,
     ) -> PyResult<Self> {
         let jobs = if jobs > 0 { jobs } else { std::thread::available_parallelism().map_or(1, std::num::NonZero::get) };
+        let made_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let made = py.detach(|| {
             let mut step = |_: &lab::RunSpec| progress.step();
             match out {
@@ -89,7 +93,7 @@ impl Results {
             }
         });
         let (finished, parts) = made.map_err(|error| errors::of_store(&error))?;
-        let made = Self { plan, finished, parts, series };
+        let made = Self { made_at, plan, finished, parts, series };
         match progress.finish() {
             None => made.warned(py),
             Some(raised) if raised.is_instance_of::<PyKeyboardInterrupt>(py) => {
@@ -235,6 +239,25 @@ impl Results {
             }
         });
         kept.map(drop).map_err(|error| errors::of_store(&error))
+    }
+
+    /// Writes a data file of flent into a folder for each arm in a cell: its median run, which is made again, second by second, in Mbit/s and
+    /// ms. Its name has the time, the experiment, the arm and what the sweep set.
+    ///
+    /// `at_s` is the time in names and files, in seconds since 1970; by default, when `run` began to make or find the runs. With the time of
+    /// a comparison by the program, they are the bytes that `longhaul report --flent` writes.
+    ///
+    /// Raises OSError if a file cannot be written, SpecError if the time is after the year 9999, and Error if a run fails.
+    #[pyo3(signature = (folder, *, at_s=None))]
+    fn to_flent(&self, py: Python<'_>, folder: PathBuf, at_s: Option<u64>) -> PyResult<()> {
+        let made_at = at_s.map_or(self.made_at, Duration::from_secs);
+        let mut progress = Progress::new(None, 0, Vec::new())?;
+        let written = py.detach(|| {
+            let rows = results::rows(&self.plan, &self.finished);
+            results::flent(&self.plan, &rows, made_at, &folder, &mut || progress.step())
+        });
+        written.map_err(|error| errors::of_flent(py, &error))?;
+        progress.finish().map_or(Ok(()), Err)
     }
 
     /// Every event of a run, which is made again: `cell` and `iteration` count from one. Connection 0 is the sender.

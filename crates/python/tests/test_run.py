@@ -1,4 +1,8 @@
+import datetime
+import gzip
+import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -7,6 +11,8 @@ import time
 
 import longhaul
 import pytest
+
+ROOT = pathlib.Path(__file__).parents[3]
 
 
 def shards(folder):
@@ -62,6 +68,50 @@ def test_a_report_is_a_whole_page_and_one_that_cannot_be_written_is_named(result
     assert page.startswith("<!doctype html>") and "</html>" in page and len(page) > 100_000
     with pytest.raises(FileNotFoundError, match="cannot write the report"):
         results.report(tmp_path / "nowhere" / "page.html")
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_data_files_of_flent_are_those_of_the_program(tmp_path):
+    def program(*words):
+        subprocess.run([ROOT / "target" / "debug" / "longhaul", "--quiet", *words], check=True, stdout=subprocess.DEVNULL)
+
+    kept = tmp_path / "kept"
+    settings = ["--set", "path.rtt=25ms,50ms", "--set", "path.loss=0.001", "--set", "flow.bytes=500kB"]
+    program("ab", "wan", "--arms", "rfc,linux", "--iterations", "5", *settings, "--out", kept)
+    program("report", kept, "--flent", tmp_path / "program")
+    at_s = json.loads((kept / "machine.jsonl").read_text().splitlines()[0])["at_s"]
+    keys = {"path": {"rtt": ["25ms", "50ms"], "loss": 0.001}, "flow": {"bytes": "500kB"}}
+    experiment = longhaul.Experiment.builtin("wan").with_arms("rfc", "linux").sweep(keys)
+    for name, out in [("memory", None), ("folder", kept)]:
+        experiment.run(iterations=5, out=out).to_flent(tmp_path / name, at_s=at_s)
+        assert files(tmp_path / name) == files(tmp_path / "program")
+    assert len(files(tmp_path / "program")) == 4
+
+
+def test_data_files_of_flent_have_the_time_of_the_sweep(experiment, tmp_path):
+    began = time.time()
+    results = experiment.run(iterations=1)
+    ended = time.time()
+    for name in ["one", "two"]:
+        results.to_flent(tmp_path / name)
+    assert files(tmp_path / "one") == files(tmp_path / "two")
+    for packed in files(tmp_path / "one").values():
+        document = json.loads(gzip.decompress(packed))
+        at = datetime.datetime.fromisoformat(document["metadata"]["TIME"]).timestamp()
+        assert began - 1e-6 <= at <= ended
+    assert len(files(tmp_path / "one")) == 4
+
+
+def test_data_files_of_flent_that_cannot_be_written_are_named(results, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="cannot make"):
+        results.to_flent(tmp_path / "file")
+    with pytest.raises(longhaul.SpecError, match="at_s: 1795550400000 s after 1970 is later than the year 9999"):
+        results.to_flent(tmp_path / "folder", at_s=1795550400000)
+    assert not (tmp_path / "folder").exists()
 
 
 def test_an_interrupt_stops_between_runs_and_keeps_what_is_done(experiment, tmp_path):
