@@ -1,6 +1,6 @@
 //! The determinism proof: the same seeds give the same bytes, whatever the number of jobs and whatever the build profile.
 
-use crate::runner::{Failure, Outcome, capture, cargo, root, run};
+use crate::runner::{Failure, Outcome, build_tests, capture, cargo, root, run};
 use std::process::Command;
 
 /// Small cells of both built-in experiments: enough to lose, reorder and repair packets, in seconds even in a debug build.
@@ -19,14 +19,13 @@ const CELLS: [&str; 10] = [
 ];
 const JOBS: [&str; 2] = ["1", "2"];
 
-/// Builds the program as tests have it and as users do, runs every experiment four ways and compares.
+/// Builds the program as tests have it and optimised, runs every experiment four ways and compares.
 pub fn prove(locked: &[&str]) -> Outcome {
-    // The tests' own build: one of this program alone would have other features and take as long again.
-    run(cargo(&["test", "--workspace", "--no-run", "--quiet"]).args(locked))?;
-    run(cargo(&["build", "--release", "--package", "longhaul-cli"]).args(locked))?;
+    build_tests(locked)?;
+    run(cargo(&["build", "--profile", "proof", "--package", "longhaul-cli"]).args(locked))?;
     for experiment in EXPERIMENTS {
         let mut results: Vec<(String, String)> = Vec::new();
-        for profile in ["debug", "release"] {
+        for profile in ["debug", "proof"] {
             for jobs in JOBS {
                 let mut command = Command::new(root().join("target").join(profile).join("longhaul"));
                 command.args(["ab", experiment]).args(CELLS).args(["--jobs", jobs]);

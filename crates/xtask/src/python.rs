@@ -4,7 +4,7 @@
 //! time fetches what reads its tables.
 
 use crate::needs;
-use crate::runner::{Failure, Outcome, cargo, root, run};
+use crate::runner::{Failure, Outcome, build_tests, root, run};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -35,8 +35,8 @@ pub fn test() -> Outcome {
         .args(["build", "--profile", "dev", "--locked", "--target-dir", "target", "--out"])
         .arg(&wheels)
         .current_dir(root()))?;
-    // Tests compare what both write.
-    run(&mut cargo(&["build", "--locked", "--package", "longhaul-cli", "--target-dir", "target"]))?;
+    // Tests compare what the program writes.
+    build_tests(&["--locked"])?;
     run(pip(&["--no-deps", "--force-reinstall"]).arg(only_file(&wheels)?))?;
     run(Command::new(&python).args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"]).current_dir(root()))
 }

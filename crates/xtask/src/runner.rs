@@ -115,6 +115,11 @@ pub fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
+/// Builds all tests, and with them `target/debug/longhaul`: a build of that program alone has other features and takes as long again.
+pub fn build_tests(locked: &[&str]) -> Outcome {
+    run(cargo(&["test", "--workspace", "--no-run", "--quiet"]).args(locked))
+}
+
 /// Runs a command with its output on the terminal.
 pub fn run(command: &mut Command) -> Outcome {
     let line = text_of(command);
