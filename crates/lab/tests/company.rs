@@ -29,6 +29,14 @@ fn two_equals_have_half_each_in_the_mean_of_both_orders() {
     assert!((4.5..4.87).contains(&goodput), "{goodput}");
 }
 
+/// Who comes first within one instant is a side to be on, too: where packets are lost at random, it was worth three points of the share.
+#[test]
+fn two_equals_that_start_at_one_time_have_half_each() {
+    let set = [&SHORT[..], &["flow.company=arm + linux", "flow.window=0s..10s", "path.loss=0.5%"]].concat();
+    let metrics = &rows("fairness", &set, &["linux"], 3)[0].metrics;
+    assert!((metrics.share_pct.unwrap() - 50.0).abs() < 1e-3, "{metrics:?}");
+}
+
 #[test]
 fn three_of_four_flows_have_about_three_quarters() {
     let set = [&SHORT[..], &["flow.company=arm x3 start=0s..2s + linux start=0s..2s", "flow.window=20s..60s"]].concat();

@@ -99,7 +99,9 @@ pub(crate) fn flows(spec: &RunSpec, order: Order) -> Result<Flows, RunFailure> {
         }
     }
     if order == Order::Reversed {
-        starts.reverse();
+        // The flows and not their starts: of those that start at one time, the other is the first, too.
+        scenario.flows.reverse();
+        group_of.reverse();
     }
     scenario.flows.iter_mut().zip(starts).for_each(|(flow, start)| flow.start = start);
     for (number, config, process) in processes {

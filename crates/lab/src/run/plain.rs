@@ -81,7 +81,9 @@ pub fn plain_flows(spec: &RunSpec, order: Order) -> Result<Vec<PlainFlow>, RunFa
         flows.extend((0..group.count).map(|_| one(start(group, &mut rng))));
     }
     if order == Order::Reversed {
-        let starts: Vec<Duration> = flows.iter().rev().map(|flow| flow.start).collect();
+        // As in the simulator: of flows that start at one time, the other is the first, too.
+        let starts: Vec<Duration> = flows.iter().map(|flow| flow.start).collect();
+        flows.reverse();
         flows.iter_mut().zip(starts).for_each(|(flow, start)| flow.start = start);
     }
     Ok(flows)
@@ -223,8 +225,17 @@ mod tests {
             let simulated = simulated_flows(&ours, order).unwrap().scenario.flows;
             let starts: Vec<Duration> = plain.iter().map(|flow| flow.start).collect();
             assert_eq!(starts, simulated.iter().map(|flow| flow.start).collect::<Vec<_>>());
-            assert_eq!((plain[2].bytes, plain[2].stop), (Some(1_000_000), Some(Duration::from_secs(3))));
-            assert_eq!((plain[0].bytes, plain[1].group, plain[2].group), (None, 0, 1));
+            let mut groups: Vec<usize> = plain.iter().map(|flow| flow.group).collect();
+            if order == Order::Reversed {
+                groups.reverse();
+            }
+            assert_eq!(groups, [0, 0, 1]);
+            let (sized, bulk): (Vec<_>, Vec<_>) = plain.iter().partition(|flow| flow.bytes.is_some());
+            assert_eq!(
+                (sized[0].group, sized[0].bytes, sized[0].stop),
+                (1, Some(1_000_000), Some(Duration::from_secs(3)))
+            );
+            assert!(bulk.iter().all(|flow| flow.group == 0 && flow.stop.is_none()));
         }
     }
 

@@ -74,6 +74,11 @@ pub fn read(result: &Path, row: usize) -> Result<Recorded, ReplayError> {
             })?,
         }
     };
+    repeatable(line, error)
+}
+
+/// Returns the run of a line, unless something else made it than what would make it again.
+fn repeatable(line: Identity, error: impl Fn(String, &str) -> ReplayError) -> Result<Recorded, ReplayError> {
     if let Some(maker) = &line.made_by {
         return Err(error(format!("it was made by {maker}"), "only simulated runs can be made again"));
     }
@@ -167,11 +172,18 @@ mod tests {
         for (experiment, _) in spec::BUILTIN {
             let directory = tempfile::tempdir().unwrap();
             let plan = results(directory.path(), experiment);
-            for (index, run) in plan.runs.iter().enumerate() {
-                let found = read(directory.path(), index + 1).unwrap();
-                assert_eq!(found.run, RunSpec { cell: 0, arm: 0, ..run.clone() }, "{experiment}, line {}", index + 1);
+            let made = |run: &RunSpec, found: Recorded| {
+                assert_eq!(found.run, RunSpec { cell: 0, arm: 0, ..run.clone() }, "{experiment}");
                 assert_eq!(found.names.arm, plan.arms[run.arm].label);
+            };
+            let lines = identities(directory.path()).unwrap();
+            assert_eq!(lines.len(), plan.runs.len());
+            for (line, run) in lines.into_iter().zip(&plan.runs) {
+                made(run, repeatable(line, |problem, _| panic!("{experiment}: {problem}")).unwrap());
             }
+            // The whole way takes as long for each row as for all of them.
+            let last = plan.runs.len();
+            made(&plan.runs[last - 1], read(directory.path(), last).unwrap());
         }
     }
 
