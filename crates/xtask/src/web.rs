@@ -4,7 +4,7 @@
 //! The same sources give the same bytes; the check rebuilds the pages, compares, and tests them in a browser.
 
 use crate::args::DocsMode;
-use crate::runner::{Failure, Outcome, root, run};
+use crate::runner::{Failure, Outcome, build_tests, root, run};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
@@ -25,11 +25,19 @@ pub fn build_or_check(mode: DocsMode) -> Outcome {
     let fresh = root().join("target").join("pages");
     build(&fresh)?;
     PAGES.iter().try_for_each(|page| same(&committed.join(page), &fresh.join(page)))?;
-    npm(&["test"])
+    // They show traces and results of the program.
+    build_tests(&["--locked"])?;
+    run(npm_command(&["test"]).env("LONGHAUL", root().join("target").join("debug").join("longhaul")))
 }
 
 fn npm(arguments: &[&str]) -> Outcome {
-    run(Command::new("npm").args(arguments).current_dir(root().join("web")))
+    run(&mut npm_command(arguments))
+}
+
+fn npm_command(arguments: &[&str]) -> Command {
+    let mut command = Command::new("npm");
+    command.args(arguments).current_dir(root().join("web"));
+    command
 }
 
 fn build(folder: &Path) -> Outcome {
