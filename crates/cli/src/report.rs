@@ -127,7 +127,7 @@ fn last_comparison(kept: &Path) -> Result<Last, Failure> {
     let began = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut comparisons = began.filter_map(|line| {
         let mut words: Vec<String> = serde_json::from_value(line.get("command")?.clone()).ok()?;
-        // What it said meanwhile is no part of a comparison, and the word may stand before the command.
+        // A comparison does not depend on its progress. The option may stand before the command, too.
         words.retain(|word| word != "--quiet");
         Some(Last { words, at_s: line.get("at_s").and_then(Value::as_u64).unwrap_or_default() })
     });
