@@ -25,7 +25,7 @@ pub(crate) fn workers<T: Send, B>(
             scope.spawn(move || {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
-                    // Once `take` has broken off, there is no receiver.
+                    // Sending fails once `take` has broken off.
                     if index >= count || sender.send((index, make(index))).is_err() {
                         break;
                     }
