@@ -126,10 +126,11 @@ fn last_comparison(kept: &Path) -> Result<Last, Failure> {
     })?;
     let began = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut comparisons = began.filter_map(|line| {
-        let mut words: Vec<String> = serde_json::from_value(line.get("command")?.clone()).ok()?;
-        // A comparison does not depend on its progress. The option may stand before the command, too.
-        words.retain(|word| word != "--quiet");
-        Some(Last { words, at_s: line.get("at_s").and_then(Value::as_u64).unwrap_or_default() })
+        let words: Vec<String> = serde_json::from_value(line.get("command")?.clone()).ok()?;
+        Some(Last {
+            words: again::without_quiet(&words),
+            at_s: line.get("at_s").and_then(Value::as_u64).unwrap_or_default(),
+        })
     });
     let last = comparisons.rfind(|last| last.words.get(1).is_some_and(|word| word == "ab"));
     last.ok_or_else(|| refused("no comparison of `longhaul ab` is noted there".to_owned()))

@@ -51,11 +51,12 @@ fn words(args: &AbArgs, plan: &Plan, swept: &[(String, String)], run: Option<&st
     words
 }
 
-/// Returns what the page of a comparison says of how to do it again; `words` are those after the program that made it.
+/// Returns what the page of a comparison says of how to do it again; `words` are those after the program that made it. What is shown
+/// meanwhile does not belong to it.
 pub fn commands(args: &AbArgs, plan: &Plan, words: &[String]) -> Commands {
     Commands {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        comparison: command_line(words),
+        comparison: command_line(&without_quiet(words)),
         run: of_runs(args, plan),
         pages: Vec::new(),
     }
@@ -101,6 +102,11 @@ pub fn command_line(words: &[String]) -> String {
     std::iter::once(PROGRAM.to_owned()).chain(own).collect::<Vec<_>>().join(" ")
 }
 
+/// Returns the words without `--quiet`, which may stand anywhere: a comparison does not depend on its progress.
+pub fn without_quiet(words: &[String]) -> Vec<String> {
+    words.iter().filter(|word| *word != "--quiet").cloned().collect()
+}
+
 /// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./,:=%@+#".contains(c);
@@ -113,7 +119,13 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::{command_line, quoted, without_quiet};
+
+    #[test]
+    fn a_command_that_is_shown_again_has_its_progress() {
+        let words = ["--quiet", "ab", "wan", "--quiet", "--report", "a.html"].map(str::to_owned);
+        assert_eq!(command_line(&without_quiet(&words)), "longhaul ab wan --report a.html");
+    }
 
     #[test]
     fn words_are_quoted_only_when_a_shell_would_change_them() {
