@@ -54,16 +54,18 @@ fn a_quiet_command_still_says_which_runs_failed() {
 }
 
 #[test]
-fn what_a_quiet_comparison_kept_is_reported_like_any_other() {
-    let page = |before: &[&str], after: &[&str]| {
+fn a_quiet_comparison_has_the_page_of_any_other_and_so_has_what_it_kept() {
+    let pages = |before: &[&str], after: &[&str]| {
         let directory = tempfile::tempdir().unwrap();
         let run = |words: &[&str]| -> Ended { command(words).current_dir(&directory).output().unwrap().into() };
-        let made = run(&[before, &["ab", "wan", "--arms", "rfc"], &SMALL, after, &["--out", "kept"]].concat());
+        let written = ["--out", "kept", "--report", "page.html"];
+        let made = run(&[before, &["ab", "wan", "--arms", "rfc"], &SMALL, after, &written].concat());
         assert_eq!(made.code, Some(0), "{}", made.stderr);
-        let page = run(&["report", "kept", "--out", "-"]);
-        assert_eq!(page.code, Some(0), "{}", page.stderr);
-        page.stdout
+        let later = run(&["report", "kept", "--out", "-"]);
+        assert_eq!(later.code, Some(0), "{}", later.stderr);
+        [std::fs::read_to_string(directory.path().join("page.html")).unwrap(), later.stdout]
     };
-    let loud = page(&[], &[]);
-    assert!(page(&["--quiet"], &[]) == loud && page(&[], &["--quiet"]) == loud);
+    let loud = pages(&[], &[]);
+    assert!(loud[0] == loud[1]);
+    assert!(pages(&["--quiet"], &[]) == loud && pages(&[], &["--quiet"]) == loud);
 }
