@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::avoidance::SsthreshBase;
-use crate::control::{CcPhase, Pacing};
+use crate::control::{CcPhase, Pacing, Resumption};
 use crate::sample::{AckSample, CongestionEvent, EpisodeKind, LossSample, SentSample};
 use crate::testing::{ack, lost};
 use base::{Duration, Instant, RateSample};
@@ -599,6 +599,7 @@ impl Model {
     fn on_ack(&mut self, ack: &AckSample, nxt: SeqNum) {
         let (before, phase, recovering) =
             (self.cc.window().clone(), self.cc.snapshot().phase, self.cc.governs_recovery());
+        let retreated = self.cc.resumption() == Some(Resumption::Retreated);
         self.una += ack.acked;
         self.min_rtt = ack.rtt.into_iter().chain(self.min_rtt).min();
         self.delivered += u64::from(ack.acked);
@@ -633,7 +634,9 @@ impl Model {
             assert_eq!(growth, 0);
         }
         let jump = self.resume.map_or(0, |saved| saved.cwnd / 2).saturating_sub(before.cwnd());
-        let most = promised(&self.slow_start, &self.avoidance, phase, ack.acked, &before).max(jump);
+        // What grows back after a retreat is paced, and knows no `L`.
+        let regrowth = if retreated { ack.acked } else { 0 };
+        let most = promised(&self.slow_start, &self.avoidance, phase, ack.acked, &before).max(jump).max(regrowth);
         assert!(growth <= most, "{growth} for {} in {phase:?}", ack.acked);
         assert!(phase == CcPhase::Lss || !before.in_slow_start() || after.cwnd() <= before.ssthresh());
     }

@@ -223,7 +223,8 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         let reduced = self.avoidance.clone().on_congestion(&full, &event.at(prior), now);
         let Some(window) = self.slow_start.takes_over(prior, reduced) else { return false };
         self.avoiding = Avoiding::NotYet;
-        self.window.set_ssthresh(window);
+        // A timeout with nothing in flight may have restarted the window of a recovery that goes on.
+        self.window.set_ssthresh(window.min(self.window.cwnd()));
         self.window.set_cwnd(self.window.ssthresh());
         true
     }

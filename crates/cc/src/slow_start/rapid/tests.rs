@@ -109,6 +109,17 @@ fn the_end_of_the_episode_ends_it_and_the_next_loss_is_answered_as_usual() {
 }
 
 #[test]
+fn a_loss_after_a_timeout_of_nothing_does_not_open_the_window_again() {
+    let mut cc = cubic(100);
+    let signal = CongestionEvent::Loss { flight_size: 100 * SEGMENT };
+    cc.on_congestion(&signal, Instant::ZERO);
+    cc.on_congestion(&CongestionEvent::Timeout { flight_size: 0, first: true }, Instant::ZERO);
+    assert_eq!((cc.window().cwnd(), cc.governs_recovery()), (SEGMENT, true));
+    cc.on_congestion(&signal, Instant::ZERO);
+    assert_eq!(cc.window().cwnd(), 2 * SEGMENT, "the least that a loss leaves");
+}
+
+#[test]
 fn a_timeout_in_it_is_answered_as_usual_and_an_undo_brings_the_search_back() {
     let mut cc = cubic(100);
     let signal = CongestionEvent::Loss { flight_size: 100 * SEGMENT };
