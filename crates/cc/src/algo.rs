@@ -325,7 +325,7 @@ impl SlowStartConfig {
             }
             Self::Trains(trains) => {
                 trains.check(need);
-                (trains.limit_segments, None)
+                (None, None)
             }
         };
         need(limit != Some(0), "cc.slow_start.limit_segments", "must be at least 1, or absent");

@@ -27,8 +27,6 @@ pub trait CongestionControl: Debug + Send {
     fn on_congestion(&mut self, event: &CongestionEvent, now: Instant);
     /// Handles the end of an episode: everything outstanding at its beginning has been delivered.
     fn on_recovery_exit(&mut self, _now: Instant) {}
-    /// Merges an episode that begins with the last one: an undo is to restore the state from before both.
-    fn on_recovery_resumed(&mut self) {}
     /// Handles a pause of `idle`, longer than one RTO, after which the connection is about to send. The default keeps the window
     /// (RFC 5681 §4.1 asks for a restart; several deployed stacks do not perform it).
     fn on_idle_restart(&mut self, _idle: Duration) {}

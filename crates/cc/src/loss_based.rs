@@ -136,12 +136,6 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
         }
     }
 
-    fn on_recovery_resumed(&mut self) {
-        if let Some(prior) = &mut self.prior {
-            prior.of = EpisodeOf::Present;
-        }
-    }
-
     fn on_idle_restart(&mut self, idle: Duration) {
         self.state.avoidance.on_idle(idle);
     }

@@ -255,12 +255,6 @@ impl CongestionControl for Outside {
         }
     }
 
-    fn on_recovery_resumed(&mut self) {
-        if let Some(prior) = &mut self.prior {
-            prior.is_present = true;
-        }
-    }
-
     fn on_idle_restart(&mut self, _idle: Duration) {}
 
     fn on_unused(&mut self, cwnd: Bytes) {

@@ -30,7 +30,7 @@ pub struct TuneArgs {
     /// The profile whose leaves are changed: its name, or the path of a TOML file.
     #[arg(long, value_name = "NAME", default_value = "longhaul")]
     profile: String,
-    /// A leaf and the values to try, as in recovery.undo.further_round_trips=2,4; with --sensitivity also a leaf alone. Without any, every
+    /// A leaf and the values to try, as in recovery.detector.lateness_max_srtts=4,16; with --sensitivity also a leaf alone. Without any, every
     /// leaf that differs from `rfc`: numbers half and half again as large, words as `rfc` has them.
     #[arg(long, value_name = "LEAF=VALUE,…")]
     leaf: Vec<String>,

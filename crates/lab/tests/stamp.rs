@@ -44,13 +44,13 @@ fn a_changed_leaf_changes_the_stamp() {
 
 const CHANGES: &[(&str, &str, &str)] = &[
     ("longhaul", "cc.initial_window.segments", "4"),
-    ("longhaul", "cc.slow_start.stretch_divisor", "4"),
+    ("longhaul", "cc.slow_start.growth_percent", "100"),
     ("longhaul", "cc.avoidance.beta", "0.5"),
     ("longhaul", "cc.idle_restart", "halve_per_rto"),
     ("longhaul", "recovery.detector.kind", "dup_thresh"),
     ("longhaul", "recovery.reduction.kind", "pipe"),
     ("longhaul", "recovery.probe.kind", "none"),
-    ("longhaul", "recovery.undo.dsack", "off"),
+    ("longhaul", "recovery.undo.eifel", "off"),
     ("longhaul", "rto.min", "250ms"),
     ("longhaul", "ack.delay", "100ms"),
     ("longhaul", "ack.every_segments", "1"),

@@ -19,12 +19,12 @@ use cc::{
     SearchConfig, TrainsConfig, Unused,
 };
 use recovery::rto::MaxBound;
-use recovery::rtt::{OvertakingSample, RttGains, RttVariation, SynEcho};
+use recovery::rtt::{RttGains, RttVariation, SynEcho};
 use recovery::tlp::AfterAck;
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{
     BlockCheck, BlockCheckVariant, DetectorConfig, DsackAdaptation, DupThreshConfig, EarlyAnswer, LimitedTransmit,
-    LostRetransmission, PrrBound, PrrConfig, RackConfig, ReductionConfig, RttOf, TlpConfig,
+    PrrBound, PrrConfig, RackConfig, ReductionConfig, RttOf, TlpConfig,
 };
 use tcp::config::{
     AckTimer, AnnouncedMss, CountedFrom, Discovery, DrsConfig, EcnNegotiation, EcnResponse, EcnSynAgain, Farewell,
@@ -39,10 +39,6 @@ use tcp::config::{ChunkRefill, ChunksConfig, SegmenterConfig}; // variant: chunk
 /// Pacing by the window, when a profile that did not pace is switched to it: RFC 9002's margins and burst (§7.7).
 const PACING: PacingConfig =
     PacingConfig::Window { slow_start_percent: 200, avoidance_percent: 125, quantum_segments: 10 };
-
-/// The controller's reaction to lost retransmissions, as the default of a profile that leaves them to its reduction: the number
-/// that RFC 6675 counts as a loss is attributed to chance.
-const BY_CONTROLLER: LostRetransmission = LostRetransmission::ByController { beyond_segments: 3 };
 
 /// Every leaf there is. What an application sets on its socket (keep-alive, a user timeout, a cork, the size of a buffer that
 /// counts frames) has none: it is an option of a connection, and part of no system that a profile describes.
@@ -92,7 +88,7 @@ pub const LEAVES: &[Leaf] = &[
         SlowStartConfig::Plateau(plateau) => &mut plateau.limit_segments,
         SlowStartConfig::Rapid(rapid) => &mut rapid.limit_segments,
         SlowStartConfig::Chirping(chirping) => &mut chirping.limit_segments,
-        SlowStartConfig::Trains(trains) => &mut trains.limit_segments,
+        SlowStartConfig::Trains(_) => return None,
     }))),
     quantity!("cc.slow_start.low_window_segments", Count, |c| match &mut c.cc.slow_start {
         SlowStartConfig::Hystart(hystart) => Some(Place::U32(&mut hystart.low_window_segments)),
@@ -147,8 +143,6 @@ pub const LEAVES: &[Leaf] = &[
         .map(|chirping| Place::U32(&mut chirping.gain_percent))),
     quantity!("cc.slow_start.growth_percent", Count, |c| trains(c)
         .map(|trains| Place::U32(&mut trains.growth_percent))),
-    quantity!("cc.slow_start.stretch_divisor", Count, |c| trains(c)
-        .map(|trains| Place::U32(&mut trains.stretch_divisor))),
     choice!("cc.slow_start.exit_window", |c| exit_window(c),
         "drained" => ExitWindow::Drained, "kept" => ExitWindow::Kept),
     kind!("cc.avoidance.kind", |c| c.cc.avoidance,
@@ -260,18 +254,8 @@ pub const LEAVES: &[Leaf] = &[
     choice!("recovery.undo.dsack", |c| Some(&mut c.recovery.undo.dsack), "off" => DsackUndo::Off, "on" => DsackUndo::On),
     choice!("recovery.undo.eifel", |c| Some(&mut c.recovery.undo.eifel),
         "off" => Eifel::Off, "timestamps" => Eifel::Timestamps, "timestamps_or_rtt" => Eifel::TimestampsOrRtt),
-    quantity!("recovery.undo.further_round_trips", Count, |c| Some(Place::U8(
-        &mut c.recovery.undo.further_round_trips
-    ))),
     choice!("recovery.undo.frto", |c| Some(&mut c.recovery.undo.frto),
         "off" => FrtoDetection::Off, "on" => FrtoDetection::On),
-    kind!("recovery.lost_retransmission.kind", |c| c.recovery.lost_retransmission,
-        "by_reduction" => LostRetransmission::ByReduction => LostRetransmission::ByReduction,
-        "by_controller" => LostRetransmission::ByController { .. } => BY_CONTROLLER),
-    quantity!("recovery.lost_retransmission.beyond_segments", Count, |c| match &mut c.recovery.lost_retransmission {
-        LostRetransmission::ByController { beyond_segments } => Some(Place::U16(beyond_segments)),
-        LostRetransmission::ByReduction => None,
-    }),
     choice!("recovery.limited_transmit", |c| Some(&mut c.recovery.limited_transmit),
         "off" => LimitedTransmit::Off, "on" => LimitedTransmit::On),
     quantity!("rto.initial", Time, Time, |c| c.rto.initial),
@@ -282,8 +266,6 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("rtt.min_rtt_window", Time, Time, |c| c.rtt.min_rtt_window),
     choice!("rtt.gains", |c| Some(&mut c.rtt.gains),
         "per_sample" => RttGains::PerSample, "per_round_trip" => RttGains::PerRoundTrip),
-    choice!("rtt.overtaking", |c| Some(&mut c.rtt.overtaking),
-        "taken" => OvertakingSample::Taken, "passed_over" => OvertakingSample::PassedOver),
     choice!("rtt.syn_echo", |c| Some(&mut c.rtt.syn_echo),
         "ignored" => SynEcho::Ignored, "sampled" => SynEcho::Sampled),
     kind!("rtt.variation.kind", |c| c.rtt.variation,

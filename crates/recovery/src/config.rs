@@ -25,22 +25,6 @@ pub struct RecoveryConfig {
     pub undo: UndoConfig,
     /// Whether duplicate acknowledgements let new data leave before anything is marked lost.
     pub limited_transmit: LimitedTransmit,
-    /// Which part reacts to the loss of a retransmission.
-    pub lost_retransmission: LostRetransmission,
-}
-
-/// Which part reacts to the loss of a retransmission, a separate congestion signal (RFC 8985 §9.3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LostRetransmission {
-    /// The reduction, where it limits sending to the delivered amount; otherwise the controller.
-    #[default]
-    ByReduction,
-    /// The controller, whatever the reduction does, once more than this many segments were lost again since its last reaction.
-    /// One or two copies are lost by chance; many show that even the reduced window does not fit.
-    ByController {
-        /// Number of segments that the reduction handles.
-        beyond_segments: u16,
-    },
 }
 
 /// Limited transmit (RFC 3042; RFC 6675 §5, step 3): before an episode, each segment reported to have left the network lets a new
@@ -149,6 +133,11 @@ impl DetectorConfig {
             Self::Rack(config) => config.dup_thresh,
             Self::RackRing(config) => config.dup_thresh, // variant: rack_ring
         }
+    }
+
+    /// Returns whether a segment that overtook others measures the path, as RFC 6298 §3 has it of each that was sent once.
+    pub fn measures_overtaking(&self) -> bool {
+        !matches!(self, Self::Rack(RackConfig { rtt_of: RttOf::NewestInTurn, .. }))
     }
 }
 

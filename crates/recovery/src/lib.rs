@@ -22,8 +22,8 @@ pub mod variants;
 
 pub use config::{
     BlockCheck, BlockCheckVariant, DetectorConfig, DsackAdaptation, DupThreshConfig, EarlyAnswer, LimitedTransmit,
-    LostRetransmission, PrrBound, PrrConfig, RackConfig, RecoveryConfig, ReductionConfig, RttOf, build_block_check,
-    build_detector, build_detector_without_sack, build_reduction,
+    PrrBound, PrrConfig, RackConfig, RecoveryConfig, ReductionConfig, RttOf, build_block_check, build_detector,
+    build_detector_without_sack, build_reduction,
 };
 pub use detect::{DetectCx, DetectorKind, LossDetector, ReorderingWindow, Verdict};
 pub use episode::Episode;

@@ -25,18 +25,6 @@ pub struct RttConfig {
     pub variation: RttVariation,
     /// How to use an echoed timestamp after a SYN was sent several times.
     pub syn_echo: SynEcho,
-    /// Whether segments that overtook others are measured.
-    pub overtaking: OvertakingSample,
-}
-
-/// Whether a segment that is SACKed alone, far ahead of earlier ones, gives a sample.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OvertakingSample {
-    /// Like any other (RFC 6298 §3).
-    #[default]
-    Taken,
-    /// No: it came by a shorter route than all others ([`Arrival`](crate::scoreboard::Arrival)).
-    PassedOver,
 }
 
 /// Whether the answer to a SYN that was sent several times gives a sample.
@@ -80,7 +68,6 @@ impl Default for RttConfig {
             gains: RttGains::PerRoundTrip,
             variation: RttVariation::Smoothed,
             syn_echo: SynEcho::Ignored,
-            overtaking: OvertakingSample::Taken,
         }
     }
 }

@@ -23,9 +23,6 @@ use base::{Duration, SeqNum, SeqRange};
 /// Most retransmissions in doubt.
 const CAPACITY: usize = 256;
 
-/// Retransmissions up to which an episode may have been spurious, and a later one part of it.
-const FEW: usize = 4;
-
 /// Which evidence undoes a reduction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UndoConfig {
@@ -35,9 +32,6 @@ pub struct UndoConfig {
     pub eifel: Eifel,
     /// Examination of timeouts.
     pub frto: FrtoDetection,
-    /// Round trips to wait for duplicate reports beyond the one that follows an episode. If this is not zero, an episode that
-    /// begins meanwhile is merged with the last: either both are undone or neither.
-    pub further_round_trips: u8,
 }
 
 /// Undo by duplicate reports (RFC 3708).
@@ -75,7 +69,7 @@ pub enum FrtoDetection {
 impl UndoConfig {
     /// Returns whether no record needs to be kept.
     pub fn is_off(&self) -> bool {
-        *self == Self { further_round_trips: self.further_round_trips, ..Self::default() }
+        *self == Self::default()
     }
 }
 
@@ -109,8 +103,6 @@ pub struct Undo {
     hope: Hope,
     /// The record can be dropped once this is acknowledged; `None` during the episode.
     until: Option<SeqNum>,
-    /// Round trips to keep it beyond that.
-    further: u8,
     /// Minimum round trip of ACKs that no receiver delays, before the episode.
     prompt_rtt: Option<Duration>,
     /// The examination of the timeout that began the episode.
@@ -120,7 +112,7 @@ pub struct Undo {
 impl Undo {
     /// Begins an episode. `prompt_rtt` is the minimum round trip so far of ACKs that no receiver delays.
     pub const fn new(frto: Frto, prompt_rtt: Option<Duration>) -> Self {
-        Self { doubtful: Vec::new(), hope: Hope::NothingSent, until: None, further: 0, prompt_rtt, frto }
+        Self { doubtful: Vec::new(), hope: Hope::NothingSent, until: None, prompt_rtt, frto }
     }
 
     /// Notes a retransmission during the episode.
@@ -139,32 +131,14 @@ impl Undo {
     }
 
     /// Ends the episode with `snd_nxt` sent: reports of its duplicates may still arrive.
-    pub fn on_exit(&mut self, config: &UndoConfig, snd_nxt: SeqNum) {
-        (self.until, self.further) = (Some(snd_nxt), config.further_round_trips);
-        self.frto = Frto::Idle;
+    pub fn on_exit(&mut self, snd_nxt: SeqNum) {
+        (self.until, self.frto) = (Some(snd_nxt), Frto::Idle);
     }
 
-    /// Returns whether no further report is awaited: data sent after the episode is acknowledged, and the configured number of
-    /// round trips has passed.
+    /// Returns whether no further report is awaited: data sent after the episode is acknowledged.
     #[inline]
-    pub fn is_stale(&mut self, snd_una: SeqNum, snd_nxt: SeqNum) -> bool {
-        if !self.until.is_some_and(|until| snd_una.after(until)) {
-            return false;
-        }
-        if self.further == 0 {
-            return true;
-        }
-        (self.until, self.further) = (Some(snd_nxt), self.further - 1);
-        false
-    }
-
-    /// Merges another episode that begins while reports on this one are awaited. Returns whether it did: not if so much was
-    /// retransmitted that it was hardly late, since nothing would then be undone.
-    pub fn goes_on(&mut self, config: &UndoConfig) -> bool {
-        let hopeful = self.hope == Hope::Open && self.doubtful.len() <= FEW;
-        let goes_on = config.further_round_trips > 0 && hopeful;
-        self.until = self.until.filter(|_| !goes_on);
-        goes_on
+    pub fn is_stale(&self, snd_una: SeqNum) -> bool {
+        self.until.is_some_and(|until| snd_una.after(until))
     }
 
     //= specs/rfc9438.md#spurious-congestion-events

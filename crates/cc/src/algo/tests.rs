@@ -145,8 +145,6 @@ fn with_pacing(slow_start_percent: u32, avoidance_percent: u32, quantum_segments
 )]
 #[test_case(with_trains(|trains| trains.growth_percent = 49), "cc.slow_start.growth_percent")]
 #[test_case(with_trains(|trains| trains.growth_percent = 401), "cc.slow_start.growth_percent")]
-#[test_case(with_trains(|trains| trains.stretch_divisor = 0), "cc.slow_start.stretch_divisor")]
-#[test_case(with_trains(|trains| trains.stretch_divisor = 1_001), "cc.slow_start.stretch_divisor")]
 #[test_case(with_rapid(|rapid| rapid.first_flight_segments = 0), "cc.slow_start.first_flight_segments")]
 #[test_case(with_rapid(|rapid| rapid.queue_delay = Duration::ZERO), "cc.slow_start.queue_delay")]
 #[test_case(with_rapid(|rapid| rapid.queue_percent = 99), "cc.slow_start.queue_percent")]
@@ -358,11 +356,7 @@ fn any_slow_start() -> impl Strategy<Value = SlowStartConfig> {
 }
 
 fn any_trains() -> impl Strategy<Value = SlowStartConfig> {
-    (prop::option::of(1..20_u32), 50..=400_u32, 1..=1_000_u32).prop_map(
-        |(limit_segments, growth_percent, stretch_divisor)| {
-            SlowStartConfig::Trains(TrainsConfig { limit_segments, growth_percent, stretch_divisor })
-        },
-    )
+    (50..=400_u32).prop_map(|growth_percent| SlowStartConfig::Trains(TrainsConfig { growth_percent }))
 }
 
 fn any_chirping() -> impl Strategy<Value = SlowStartConfig> {
@@ -518,7 +512,7 @@ fn promised(
         SlowStartConfig::Chirping(chirping) => (chirping.limit_segments, 1),
         // A measured window replaces the present one, whatever an ACK covers.
         SlowStartConfig::Trains(_) if window.in_slow_start() => return Bytes::MAX,
-        SlowStartConfig::Trains(trains) => (trains.limit_segments, 1),
+        SlowStartConfig::Trains(_) => (None, 1),
     };
     let limited = acked.min(limit.map_or(Bytes::MAX, |limit| limit.saturating_mul(window.smss())));
     match phase {

@@ -185,10 +185,6 @@ impl CongestionControl for Bbr3 {
         self.end_episode();
     }
 
-    fn on_recovery_resumed(&mut self) {
-        self.resume_episode();
-    }
-
     fn on_smss_change(&mut self, smss: Bytes) {
         self.window.set_smss(smss);
     }

@@ -68,12 +68,6 @@ impl Bbr3 {
         self.restore_cwnd();
     }
 
-    pub(super) fn resume_episode(&mut self) {
-        if let Some(undo) = &mut self.undo {
-            undo.present = true;
-        }
-    }
-
     /// Undoes an episode of which everything was delivered. Returns whether there was one.
     pub(super) fn undo_episode(&mut self) -> bool {
         let Some(undo) = self.undo.take() else { return false };

@@ -489,7 +489,6 @@ enum Operation {
     Congestion(CongestionEvent),
     Flight { wait: Duration, app_limited: bool },
     Exit,
-    Resumed,
     Undo,
     Smss(Bytes),
 }
@@ -532,7 +531,6 @@ fn any_operation() -> impl Strategy<Value = Operation> {
         })),
         1 => (any_span(), any::<bool>()).prop_map(|(wait, app_limited)| Operation::Flight { wait, app_limited }),
         2 => Just(Operation::Exit),
-        1 => Just(Operation::Resumed),
         1 => Just(Operation::Undo),
         1 => (1..=65_535_u32).prop_map(Operation::Smss),
     ]
@@ -597,7 +595,6 @@ proptest! {
                     bbr.on_flight_start(&FlightStart { now, srtt: None, app_limited });
                 }
                 Operation::Exit => bbr.on_recovery_exit(now),
-                Operation::Resumed => bbr.on_recovery_resumed(),
                 Operation::Undo => {
                     let before = bbr.window().cwnd();
                     let (long, saved) = (bbr.inflight_long, bbr.undo.is_some());

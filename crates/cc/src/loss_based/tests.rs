@@ -228,20 +228,6 @@ fn undo_after_the_episode_brings_back_the_state_of_the_last_one() {
     assert_eq!(segments(&cc), (50, 50));
 }
 
-#[test]
-fn undo_after_episodes_that_are_one_brings_back_the_state_before_the_first() {
-    let mut cc = reno(100);
-    cc.on_congestion(&loss(100), Instant::ZERO);
-    cc.on_recovery_exit(Instant::ZERO);
-    cc.on_recovery_resumed();
-    cc.on_congestion(&loss(50), Instant::ZERO);
-    cc.on_recovery_exit(Instant::ZERO);
-    assert_eq!(segments(&cc), (25, 25));
-    assert!(cc.undo());
-    assert_eq!(cc.window().cwnd(), 100 * SEGMENT);
-    assert!(cc.window().in_slow_start());
-}
-
 //= specs/rfc9438.md#spurious-congestion-events
 //= type=test
 //# A window that has grown beyond what was saved stays as it is.

@@ -30,6 +30,9 @@ use flight::{Completed, Flight};
 
 /// Round trips that differ by less say nothing about a queue.
 const LEAST_NOISE: Duration = Duration::from_millis(1);
+/// A flight does not fit once its round trips have grown by this part of the shortest one: a sixteenth finds small queues too late, and
+/// jitter has a margin of its own.
+const STRETCH_DIVISOR: u64 = 32;
 /// Jitter counts up to this part of the shortest round trip.
 const NOISE_DIVISOR: u32 = 2;
 /// Segments that may leave at once at a measured rate.
@@ -38,18 +41,14 @@ const QUANTUM: Bytes = 4;
 /// The numbers of slow start by trains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrainsConfig {
-    /// RFC 3465's `L`, in segments, until the first congestion signal; `None` for no limit.
-    pub limit_segments: Option<u32>,
     /// By how many percent of what is acknowledged the window opens while flights fit: 100 doubles it each round trip.
     pub growth_percent: u32,
-    /// A flight does not fit once its round trips have grown by the shortest one divided by this, but at least by a millisecond.
-    pub stretch_divisor: u32,
 }
 
 impl Default for TrainsConfig {
-    /// Tripling, and a thirty-second part.
+    /// Tripling.
     fn default() -> Self {
-        Self { limit_segments: None, growth_percent: 200, stretch_divisor: 32 }
+        Self { growth_percent: 200 }
     }
 }
 
@@ -57,7 +56,6 @@ impl TrainsConfig {
     pub(crate) fn check(&self, need: &mut impl FnMut(bool, &'static str, &str)) {
         let what = "must be between 50 and 400";
         need((50..=400).contains(&self.growth_percent), "cc.slow_start.growth_percent", what);
-        need((1..=1_000).contains(&self.stretch_divisor), "cc.slow_start.stretch_divisor", "must be from 1 to 1000");
     }
 }
 
@@ -66,7 +64,6 @@ impl TrainsConfig {
 pub struct Trains {
     limit: AckLimit,
     growth_percent: u16,
-    stretch_divisor: u16,
     phase: Phase,
     flight: Flight,
     /// The largest flight that fitted, bytes.
@@ -102,9 +99,9 @@ impl Trains {
     /// Creates the policy of a connection's first slow start; `first` is the first byte of data.
     pub fn new(config: &TrainsConfig, first: SeqNum) -> Self {
         Self {
-            limit: AckLimit::new(config.limit_segments),
+            // Its departures are paced, however few ACKs arrive (RFC 9406 §4.2).
+            limit: AckLimit::new(None),
             growth_percent: u16::try_from(config.growth_percent).unwrap_or(u16::MAX),
-            stretch_divisor: u16::try_from(config.stretch_divisor).unwrap_or(u16::MAX),
             phase: Phase::Searching { queues: false },
             flight: Flight::new(first),
             fitted: 0,
@@ -177,7 +174,7 @@ impl Trains {
     /// Begins to measure if round trips have grown and the path holds less than growth would make the window.
     fn stretched(&mut self, ack: &AckSample, stretch: Duration, window: &Window) -> Option<Step> {
         let min_rtt = ack.min_rtt?;
-        let margin = min_rtt.scale(1, self.stretch_divisor.into()).max(LEAST_NOISE).max(self.noise);
+        let margin = min_rtt.scale(1, STRETCH_DIVISOR).max(LEAST_NOISE).max(self.noise);
         if stretch <= margin || !ack.cwnd_limited {
             return None;
         }

@@ -18,7 +18,7 @@ fn refused(arguments: &[&str], message: &str) {
 #[test_case(&["ab", "wan", "--set", "path.rtt=25"], "--set path.rtt=25: `25` is not a valid duration; use a number and one of ns, us, ms, s, min, h"; "unit")]
 #[test_case(&["ab", "wan", "--set", "path.rtt=25ms,x"], "--set path.rtt=25ms,x: `x` is not a valid duration; use"; "unit in a list")]
 #[test_case(&["ab", "wan", "--set", "longhaul.rto.mim=1s"], "--set longhaul.rto.mim=1s: unknown key `longhaul.rto.mim`; did you mean `longhaul.rto.min`?"; "leaf")]
-#[test_case(&["ab", "wan", "--set", "longhaul.rto.min=90s"], "arm longhaul: rto.initial: must lie between rto.min and rto.max; "; "values together")]
+#[test_case(&["ab", "wan", "--set", "longhaul.rto.min=90s"], "arm longhaul: rto.min: must not exceed rto.max; "; "values together")]
 #[test_case(&["ab", "wan", "--arms", "longhual"], "--arms longhual: unknown arm or profile `longhual`; did you mean `longhaul`?"; "arm")]
 #[test_case(&["ab", "wan", "--arms", "longhaul,kernel:bbr"], "arm kernel:bbr: only profiles can be simulated; make the runs in real time with `--backend netns`"; "kernel in the simulator")]
 #[test_case(&["ab", "wan", "--arms", "kernel:tahoe"], "--arms kernel:tahoe: no arm `kernel:tahoe`; the kernel's are `kernel:cubic`, "; "kernel arm")]

@@ -32,8 +32,9 @@ pub struct Place {
 type Part = (&'static str, &'static [&'static str]);
 
 /// What a default has to survive: hosts and links that differ from the clean model, starts, reordering both ways, jitter, lost
-/// retransmissions, random loss, and a neighbour. Narrower than the experiments, so that a setting costs seconds.
-pub const TRAIN: [Part; 10] = [
+/// retransmissions and tails, random loss, and a neighbour, behind managed queues, too. Narrower than the experiments, so that a setting
+/// costs seconds.
+pub const TRAIN: [Part; 12] = [
     ("robust", &[]),
     ("slow-start", &["path.rtt=10ms,100ms,600ms", "flow.bytes=100kB,4MB"]),
     ("reorder", &["flow.bytes=32MB"]),
@@ -43,7 +44,9 @@ pub const TRAIN: [Part; 10] = [
     ("jitter", &[]),
     ("lost-retransmit", &[]),
     ("wan", &["path.loss=0.01%,0.1%,1%", "flow.bytes=8MB"]),
+    ("tail-loss", &[]),
     ("fairness", &["flow.company=arm start=0s..4s + linux start=0s..4s", "flow.window=20s..60s"]),
+    ("aqm", &["path.queue=codel,pie,dualpi2", "path.rtt=50ms", "flow.company=arm start=0s..4s + linux start=0s..4s"]),
 ];
 
 /// The path that `--set` changes when no experiment is named: that of `wan`, without its sweep.

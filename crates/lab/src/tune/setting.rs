@@ -80,7 +80,7 @@ impl Choices {
     fn read(text: &str, profile: &Profile) -> Result<Self, Refusal> {
         let form = || {
             let problem = format!("`{text}` is not LEAF=VALUE,…");
-            Refusal::of_value(problem, "write for example `recovery.undo.further_round_trips=2,4`")
+            Refusal::of_value(problem, "write for example `recovery.detector.lateness_max_srtts=4,16`")
         };
         let (path, values) = text.split_once('=').ok_or_else(form)?;
         let path = path.trim();

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A hundred milliseconds and noise of 2 %, times what leaves cost: `ack.delay` is best at 30 ms, `rto.min` does nothing, and a
-/// `cc.slow_start.stretch_divisor` of 16 sends a tenth again and gains much.
+/// `cc.slow_start.growth_percent` of 100 sends a tenth again and gains much.
 #[derive(Default)]
 struct Planted {
     made: AtomicUsize,
@@ -29,7 +29,7 @@ impl Backend for Planted {
             "60ms" => return Err(RunFailure("on purpose".to_owned())),
             _ => 300,
         };
-        let greedy = leaf("cc.slow_start.stretch_divisor") == "16";
+        let greedy = leaf("cc.slow_start.growth_percent") == "100";
         let noise = Rng::new(run.seed).next_u64() % 200 + Rng::new(run.seed).fork(&leaf("ack.delay")).next_u64() % 20;
         let per_mille = 1_000 + cost + noise / 10 - if greedy { 400 } else { 0 };
         let elapsed = Duration::from_micros(100 * per_mille);
@@ -68,7 +68,7 @@ fn searched(texts: &[&str], budget: usize, jobs: usize, backend: &Planted, store
     search(&task, &ground(77), &ground(78), maker).unwrap()
 }
 
-const LEAVES: [&str; 3] = ["rto.min=300ms", "longhaul.ack.delay=20ms,30ms,50ms", "cc.slow_start.stretch_divisor=16"];
+const LEAVES: [&str; 3] = ["rto.min=300ms", "longhaul.ack.delay=20ms,30ms,50ms", "cc.slow_start.growth_percent=100"];
 
 #[test]
 fn a_planted_best_is_found_and_confirmed_and_what_breaks_a_bound_is_not_taken() {
@@ -80,7 +80,7 @@ fn a_planted_best_is_found_and_confirmed_and_what_breaks_a_bound_is_not_taken() 
     let of = |text: &str| &found.steps.iter().find(|step| step.setting.to_string() == text).unwrap().outcome;
     assert_eq!((of("as it is"), of("rto.min=300ms")), (&Outcome::Present, &Outcome::NoGain));
     assert_eq!((of("ack.delay=30ms"), of("ack.delay=50ms")), (&Outcome::Taken, &Outcome::NoGain));
-    let Outcome::Breaks(broken) = of("ack.delay=30ms cc.slow_start.stretch_divisor=16") else {
+    let Outcome::Breaks(broken) = of("ack.delay=30ms cc.slow_start.growth_percent=100") else {
         panic!("{:?}", found.steps)
     };
     assert!(
@@ -140,19 +140,21 @@ fn a_budget_is_never_exceeded() {
 #[test]
 fn a_leaf_without_effect_is_a_candidate_for_deletion_and_one_with_an_effect_is_not() {
     let (profile, against) = (profile("longhaul"), profile("linux"));
-    let choices = ["rto.min", "ack.delay", "rto.max"].map(|leaf| Choices::around(leaf, &profile).unwrap());
+    let around = |leaf| Choices::around(leaf, &profile).unwrap();
+    let delays = choices(&["ack.delay=20ms,60ms,200ms"]).remove(0);
+    let choices = [around("rto.min"), delays, around("recovery.undo.dsack")];
     let (backend, ground) = (Planted::default(), ground(77));
     let maker = Maker { backend: &backend, jobs: 2, store: None, begins: &mut |_| {}, done: &mut |_| {} };
     let found = sensitivity(&profile, &against, &choices, &mut Trials::new(&ground, maker)).unwrap();
     let candidates: Vec<&str> =
         found.leaves.iter().filter(|leaf| leaf.is_candidate_for_deletion()).map(|leaf| leaf.choices.leaf).collect();
-    assert_eq!(candidates, ["rto.min", "rto.max"]);
+    assert_eq!(candidates, ["rto.min", "recovery.undo.dsack"]);
     assert_eq!(found.leaves[0].cells(), Vec::<usize>::new());
     assert_eq!(found.leaves[1].cells(), [0, 1]);
     let tried: Vec<&str> = found.leaves[1].effects.iter().map(|effect| effect.value.as_str()).collect();
     assert_eq!(tried, ["20ms", "60ms", "200ms"]);
     let [(setting, effect)] = found.together.as_slice() else { panic!("{:?}", found.together) };
-    assert_eq!(setting.to_string(), "rto.max=60s rto.min=1s");
+    assert_eq!(setting.to_string(), "recovery.undo.dsack=off rto.min=1s");
     assert!(effect.gain.gain.abs() < 0.001);
 }
 
@@ -201,7 +203,7 @@ fn what_differs_from_the_root_is_varied() {
     assert_eq!(of("rto.min"), ["100ms", "300ms", "1s"]);
     assert_eq!(of("recovery.undo.dsack"), ["off"]);
     assert_eq!(of("cc.slow_start.kind"), ["classic"]);
-    assert_eq!(of("cc.slow_start.stretch_divisor"), ["16", "48"]);
+    assert_eq!(of("cc.slow_start.growth_percent"), ["100", "300"]);
     assert!(all.iter().all(|choices| choices.leaf != "rto.initial"), "as the root has it");
 }
 
@@ -215,7 +217,7 @@ fn a_wrong_leaf_is_refused_with_a_remedy() {
         ),
         (
             "rto.min",
-            "--leaf rto.min: `rto.min` is not LEAF=VALUE,…; write for example `recovery.undo.further_round_trips=2,4`",
+            "--leaf rto.min: `rto.min` is not LEAF=VALUE,…; write for example `recovery.detector.lateness_max_srtts=4,16`",
         ),
         (
             "rto.min=2d",

@@ -291,10 +291,10 @@ fn every_bound_that_the_core_checks_has_a_leaf_of_that_path_or_is_one_of_an_opti
 #[test_case("rto.min", 50, Some("500ms"))]
 #[test_case("rto.min", 150, Some("1500ms"))]
 #[test_case("cc.initial_window.segments", 150, Some("15"))]
-#[test_case("receive.window.max", 50, Some("8MiB"); "bytes")]
+#[test_case("receive.window.max", 50, Some("32MB"); "bytes")]
 #[test_case("cc.avoidance.beta", 50, Some("0.35"); "a share")]
 #[test_case("cc.avoidance.beta", 150, None; "more than all")]
-#[test_case("recovery.undo.further_round_trips", 150, None; "half of nothing")]
+#[test_case("recovery.detector.lateness_max_srtts", 150, None; "half of nothing")]
 #[test_case("cc.slow_start.kind", 150, None; "half of a word")]
 fn a_quantity_is_scaled_and_nothing_else_is(path: &str, percent: u64, expected: Option<&str>) {
     let config = crate::get("rfc").unwrap().config();

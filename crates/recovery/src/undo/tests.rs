@@ -6,8 +6,7 @@ use crate::scoreboard::{Mark, SegmentId, Xmit};
 use base::{Duration, Instant};
 use test_case::test_case;
 
-const ALL: UndoConfig =
-    UndoConfig { dsack: DsackUndo::On, eifel: Eifel::TimestampsOrRtt, frto: FrtoDetection::On, further_round_trips: 0 };
+const ALL: UndoConfig = UndoConfig { dsack: DsackUndo::On, eifel: Eifel::TimestampsOrRtt, frto: FrtoDetection::On };
 const BY_TIMESTAMPS: UndoConfig = UndoConfig { eifel: Eifel::Timestamps, ..ALL };
 const BY_DSACK: UndoConfig = UndoConfig { eifel: Eifel::Off, ..ALL };
 const MIN_RTT_MS: u64 = 40;
@@ -84,7 +83,7 @@ fn an_episode_that_ended_before_any_copy_left_was_spurious(eifel: Eifel, expecte
     let config = UndoConfig { eifel, dsack: DsackUndo::On, ..UndoConfig::default() };
     let mut undo = Undo::new(Frto::Idle, None);
     assert_eq!(undo.on_ack(&config, None, &[], &cx(1, None)), None, "it goes on");
-    undo.on_exit(&config, SeqNum(100));
+    undo.on_exit(SeqNum(100));
     assert_eq!(undo.on_ack(&config, None, &[], &cx(2, None)), expected);
 }
 
@@ -152,55 +151,18 @@ fn too_many_retransmissions_are_not_followed() {
 #[test]
 fn a_record_is_stale_once_data_sent_after_the_episode_is_acknowledged() {
     let mut undo = episode(&[range(100, 110)]);
-    assert!(!undo.is_stale(SeqNum(500), SeqNum(500)), "the episode lasts");
-    undo.on_exit(&ALL, SeqNum(300));
-    assert!(!undo.is_stale(SeqNum(300), SeqNum(500)) && undo.is_stale(SeqNum(301), SeqNum(500)));
-    assert!(!undo.goes_on(&ALL));
-}
-
-#[test]
-fn a_record_lasts_as_many_further_round_trips_as_were_asked_for() {
-    let config = UndoConfig { further_round_trips: 2, ..BY_DSACK };
-    let mut undo = episode(&[range(100, 110)]);
-    undo.on_exit(&config, SeqNum(300));
-    let rounds = [300, 301, 500, 501, 700, 701].map(|una| undo.is_stale(SeqNum(una), SeqNum(una + 199)));
-    assert_eq!(rounds, [false, false, false, false, false, true]);
-}
-
-#[test]
-fn an_episode_that_begins_while_reports_are_waited_for_is_one_with_the_last() {
-    let config = UndoConfig { further_round_trips: 2, ..BY_DSACK };
-    let mut undo = episode(&[range(100, 110)]);
-    undo.on_exit(&config, SeqNum(300));
-    assert!(undo.goes_on(&config));
-    assert!(!undo.is_stale(SeqNum(900), SeqNum(950)), "it lasts");
-    undo.on_retransmitted(range(400, 410));
-    let reports = [range(100, 110), range(400, 410)].map(|range| undo.on_ack(&config, Some(range), &[], &cx(10, None)));
-    assert_eq!(reports, [None, Some(Proof::Dsack)], "both are proven");
-    assert!(!undo.goes_on(&BY_DSACK), "unless that is not asked for");
-    let many = [1, 2, 3, 4, 5].map(|n| range(n * 100, n * 100 + 10));
-    assert!(episode(&many[..4]).goes_on(&config) && !episode(&many).goes_on(&config), "nor after many losses");
+    assert!(!undo.is_stale(SeqNum(500)), "the episode lasts");
+    undo.on_exit(SeqNum(300));
+    assert!(!undo.is_stale(SeqNum(300)) && undo.is_stale(SeqNum(301)));
 }
 
 #[test]
 fn a_record_is_worth_keeping_where_any_evidence_is_taken() {
-    let off = UndoConfig { further_round_trips: 3, ..UndoConfig::default() };
-    assert!(off.is_off(), "waiting for round trips proves nothing");
+    let off = UndoConfig::default();
+    assert!(off.is_off());
     assert!(!UndoConfig { dsack: DsackUndo::On, ..off }.is_off());
     assert!(!UndoConfig { eifel: Eifel::Timestamps, ..off }.is_off());
     assert!(!UndoConfig { frto: FrtoDetection::On, ..off }.is_off());
-}
-
-#[test]
-fn a_record_that_goes_on_lasts_until_the_next_exit() {
-    let config = UndoConfig { further_round_trips: 1, ..BY_DSACK };
-    let mut undo = episode(&[range(100, 110)]);
-    undo.on_exit(&config, SeqNum(300));
-    assert!(undo.goes_on(&config));
-    assert!([1_000, 2_000, 3_000].iter().all(|&una| !undo.is_stale(SeqNum(una), SeqNum(una + 100))));
-    undo.on_exit(&config, SeqNum(4_000));
-    assert!(!undo.goes_on(&BY_DSACK));
-    assert_eq!([4_001, 4_102].map(|una| undo.is_stale(SeqNum(una), SeqNum(una + 100))), [false, true]);
 }
 
 /// Undelayed answers have taken 30 ms, and no round trip less than 40.

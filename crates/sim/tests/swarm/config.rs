@@ -8,10 +8,9 @@ use recovery::config::{BlockCheck, BlockCheckVariant, PrrBound, PrrConfig, Reduc
 use recovery::config::{
     DetectorConfig, DsackAdaptation, DupThreshConfig, EarlyAnswer, LimitedTransmit, RackConfig, RttOf,
 };
-use recovery::rtt::OvertakingSample;
 use recovery::tlp::AfterAck;
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
-use recovery::{LostRetransmission, RecoveryConfig, TlpConfig, UndoConfig};
+use recovery::{RecoveryConfig, TlpConfig, UndoConfig};
 use tcp::config::{
     AckConfig, AckTimer, DrsConfig, NagleConfig, QuickAgain, ReceiveWindowConfig, SackConfig, SteppedConfig,
     TimestampConfig, WindowLevel, WindowRounding, WindowScaleConfig,
@@ -93,7 +92,6 @@ fn sending(rng: &mut Rng, config: &mut Config) {
     ]);
     let bound = rng.pick(&[PrrBound::SafeAck, PrrBound::Crb, PrrBound::Ssrb]);
     config.recovery.reduction = rng.pick(&[ReductionConfig::Pipe, ReductionConfig::Prr(PrrConfig { bound })]);
-    config.rtt.overtaking = rng.pick(&[OvertakingSample::Taken, OvertakingSample::PassedOver]);
     config.rto.min = Duration::from_millis(rng.pick(&[1, 30, 200, 300, 1_000]));
     config.rto.initial = Duration::from_millis(rng.pick(&[1_000, 1_000, 3_000]));
     config.timers.granularity = Duration::from_millis(rng.pick(&[0, 0, 1, 10]));
@@ -140,11 +138,7 @@ fn repairing(rng: &mut Rng, recovery: &mut RecoveryConfig) {
         dsack: rng.pick(&[DsackUndo::Off, DsackUndo::On]),
         eifel: rng.pick(&[Eifel::Off, Eifel::Timestamps, Eifel::TimestampsOrRtt]),
         frto: rng.pick(&[FrtoDetection::Off, FrtoDetection::On]),
-        further_round_trips: rng.pick(&[0, 0, 8]),
     };
-    let beyond_segments = rng.pick(&[0, 3, 100]);
-    recovery.lost_retransmission =
-        rng.pick(&[LostRetransmission::ByReduction, LostRetransmission::ByController { beyond_segments }]);
     recovery.limited_transmit = rng.pick(&[LimitedTransmit::On, LimitedTransmit::On, LimitedTransmit::Off]);
 }
 

@@ -78,13 +78,13 @@ impl Observer for Judged {
     }
 }
 
-/// The timeout is far shorter than the ACK delay, so most timeouts are spurious, and timestamp echoes prove it.
+/// Many timeouts of this world are spurious, and timestamp echoes prove it.
 #[test]
 fn what_time_stamps_undo_had_arrived_before_it_was_repaired() {
-    let scenario = world::random(WORLD);
+    let scenario = world::random(688);
     let delay = scenario.forward.delay;
     let mut judged = Judged { delay, arrived: BTreeMap::new(), repair: None, rightly: 0, wrongly: Vec::new() };
     judge(&run(&scenario, &mut judged).expect("the world comes to an end"));
     assert_eq!(judged.wrongly, []);
-    assert!(judged.rightly > 50, "{}", judged.rightly);
+    assert!(judged.rightly > 200, "{}", judged.rightly);
 }

@@ -357,7 +357,7 @@ impl Endpoint {
             self.stats.rare_mut().episodes_without_timeout += 1;
         }
         self.stats.rare_mut().on_timeout_over(cx.now);
-        self.snd.leave_episode(&self.cfg, cx.now);
+        self.snd.leave_episode(cx.now);
         self.set_episode(cx, Episode::Open, cause);
     }
 

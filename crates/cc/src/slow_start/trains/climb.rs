@@ -24,15 +24,23 @@ const ROWS: u8 = 3;
 #[derive(Clone, Debug)]
 pub(super) struct Climb {
     pace: Pace,
-    /// The shortest round trip of the first flight, which left before the climb: on a path with jitter none is much shorter.
-    /// `None` until that flight ends.
-    at_first: Option<Duration>,
-    /// No signal has come yet. Later, jitter no longer widens the margin: other flows make round trips rise and fall, too.
-    is_first: bool,
+    usual: Usual,
     /// Rows in turn that showed no room.
     rows: u8,
     /// The last row's shortest round trip; `None` since the last signal.
     last_row: Option<Duration>,
+}
+
+/// The round trip that shows no queue.
+#[derive(Clone, Copy, Debug)]
+enum Usual {
+    /// The connection's shortest until the first flight ends, which left before the climb; jitter widens the margin.
+    Unknown,
+    /// The shortest of that flight: on a path with jitter none is much shorter.
+    OfFirstFlight(Duration),
+    /// The connection's shortest, behind the first signal: what was longer may have been others' queue, and other flows make round trips
+    /// rise and fall, too.
+    Shortest,
 }
 
 /// What one flight adds is seen in the next one, so the first pace lasts for two.
@@ -49,11 +57,11 @@ enum Pace {
 }
 
 impl Climb {
-    pub const NEW: Self = Self { pace: Pace::Quarter, at_first: None, is_first: true, rows: 0, last_row: None };
+    pub const NEW: Self = Self { pace: Pace::Quarter, usual: Usual::Unknown, rows: 0, last_row: None };
 
     /// Returns whether the flight that is acknowledged left before the climb.
     pub const fn is_first_flight(&self) -> bool {
-        self.at_first.is_none()
+        matches!(self.usual, Usual::Unknown)
     }
 
     /// Returns whether avoidance grows alone until the next signal.
@@ -66,13 +74,12 @@ impl Climb {
         self.pace = Pace::Rest;
     }
 
-    /// Handles a congestion signal, behind which growth begins again unless a queue explains it. `shortest` is the connection's round
-    /// trip.
+    /// Handles a congestion signal, behind which growth begins again unless a queue explains it; where no row is known since the last
+    /// signal, as in the small windows of many flows, what held for that one holds for this. `shortest` is the connection's round trip.
     pub fn on_signal(&mut self, shortest: Duration) {
-        self.is_first = false;
-        let usual = *self.at_first.get_or_insert(shortest);
-        let margin = usual.scale(1, LOSS_DIVISOR).max(LEAST_QUEUE);
-        let queued = self.last_row.take().is_some_and(|least| least > usual + margin);
+        self.usual = Usual::Shortest;
+        let margin = shortest.scale(1, LOSS_DIVISOR).max(LEAST_QUEUE);
+        let queued = self.last_row.take().map_or(self.rests(), |least| least > shortest + margin);
         self.pace = if queued { Pace::Rest } else { Pace::Quarter };
         self.rows = 0;
     }
@@ -106,14 +113,19 @@ impl Climb {
 
     /// Handles the end of a flight, whose shortest round trip is `least`.
     pub fn on_flight(&mut self, least: Duration, shortest: Duration, noise: Duration) {
-        self.at_first.get_or_insert(least.min(shortest + MOST_DELAY));
+        if self.is_first_flight() {
+            self.usual = Usual::OfFirstFlight(least.min(shortest + MOST_DELAY));
+        }
         self.pace = self.pace.next(self.has_room(least, shortest, noise));
     }
 
     /// Returns whether round trips as short as this show room.
     fn has_room(&self, least: Duration, shortest: Duration, noise: Duration) -> bool {
-        let usual = self.at_first.unwrap_or(shortest);
-        let noise = if self.is_first { noise } else { Duration::ZERO };
+        let (usual, noise) = match self.usual {
+            Usual::Unknown => (shortest, noise),
+            Usual::OfFirstFlight(usual) => (usual, noise),
+            Usual::Shortest => (shortest, Duration::ZERO),
+        };
         least <= usual + usual.scale(1, DIVISOR).max(LEAST_MARGIN).max(noise)
     }
 }

@@ -335,9 +335,33 @@ fn behind_a_signal(before: Option<u64>, lost: u32, growth: &str) {
     assert_eq!(seen.join(" "), growth);
     assert_eq!(climb.rests(), growth.starts_with('0'));
     climb.on_signal(ms(100));
-    assert!(!climb.rests(), "until the next signal");
+    assert_eq!(climb.rests(), growth.starts_with('0'), "nothing is known since");
+    climb.on_row(ms(101), ms(100), Duration::ZERO);
+    climb.on_signal(ms(100));
+    assert!(!climb.rests(), "the queue is gone");
     climb.on_flight(ms(113), ms(100), ms(30));
     assert_eq!(climb.growth(100), 0, "jitter no longer widens the margin");
+}
+
+/// A flow that joins others behind a full queue takes their delay for usual, and grows beside it; behind a signal it does not.
+#[test_case(140, "0 0 0"; "a queue of the others")]
+#[test_case(112, "25 50 100"; "less than counts as a queue")]
+#[test_case(100, "25 50 100"; "none any more")]
+fn who_joins_a_full_queue_climbs_behind_a_signal_only_once_it_is_gone(later: u64, growth: &str) {
+    let ms = Duration::from_millis;
+    let mut climb = Climb::NEW;
+    climb.on_flight(ms(140), ms(100), Duration::ZERO);
+    climb.on_flight(ms(140), ms(100), Duration::ZERO);
+    assert_eq!(climb.growth(100), 50, "it takes the delay for the path's");
+    climb.on_signal(ms(100));
+    let seen = [(); 3].map(|()| {
+        climb.on_flight(ms(later), ms(100), Duration::ZERO);
+        climb.growth(100).to_string()
+    });
+    assert_eq!(seen.join(" "), growth);
+    climb.on_row(ms(later), ms(100), Duration::ZERO);
+    climb.on_signal(ms(100));
+    assert_eq!(climb.rests(), later > 103, "a delay that the others cause explains a loss");
 }
 
 /// Round trips of rows (`r`) and whole flights (`f`) in milliseconds, on a path of 100 ms, and by how many percent the window opens

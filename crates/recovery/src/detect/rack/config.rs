@@ -28,7 +28,7 @@ pub enum RttOf {
     /// higher number are not overdue yet.
     LastInSequence,
     /// The segment sent last, which lowers the RTT only if it did not overtake others: those are still in flight, and its arrival
-    /// does not make them late.
+    /// does not make them late. Neither is it a sample of the round trip: it came by a shorter route than all others.
     NewestInTurn,
 }
 

@@ -11,9 +11,7 @@ use base::{Bytes, Duration, Instant, SeqRange};
 use cc::{CongestionEvent, LossSample};
 use recovery::frto::{AckAfterTimeout, Advanced, Frto, FrtoVerdict, OriginalDelivered};
 use recovery::undo::{FrtoDetection, Proof, UndoConfig};
-use recovery::{
-    Delivered, DetectCx, Episode, EpisodeEntry, LostRetransmission, Mark, RecoveryAck, Undo, Verdict, build_reduction,
-};
+use recovery::{Delivered, DetectCx, Episode, EpisodeEntry, Mark, RecoveryAck, Undo, Verdict, build_reduction};
 
 /// The input for the reaction to segments that were marked lost.
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +102,8 @@ impl Sender {
                 if !losses.sack {
                     self.rec.force(true);
                 }
-                if !self.is_controllers(cfg, unanswered) {
+                let absorbs = self.rec.reduction.as_ref().is_some_and(|rule| rule.answers_lost_retransmissions());
+                if absorbs || unanswered == 0 {
                     return Reaction::None;
                 }
                 true
@@ -119,9 +118,8 @@ impl Sender {
         };
         let prior_cwnd = self.cc.window().cwnd();
         let flight_size = self.space.flight_size();
-        let resumed = if again { None } else { self.resume_undo(&cfg.recovery.undo) };
         self.cc.on_congestion(&CongestionEvent::Loss { flight_size }, now);
-        (self.rec.answered_at, self.rec.lost_again) = (now, 0);
+        self.rec.answered_at = now;
         // RFC 6675 §5 (4.3): the first retransmission after a reaction leaves whatever `pipe` says; RFC 9937 §6.2: it leaves
         // however little was delivered, which is nothing if a timer detected the loss.
         self.rec.force(true);
@@ -131,7 +129,7 @@ impl Sender {
         let (ssthresh, smss) = (self.cc.window().ssthresh(), self.space.smss());
         let entry = EpisodeEntry { ssthresh, prior_cwnd, flight_size, sacked_before, newly_acked, smss };
         self.begin_reduction(cfg, &entry);
-        self.rec.undo = resumed.or_else(|| Self::new_undo(&cfg.recovery.undo, Frto::Idle, losses.prompt_rtt));
+        self.rec.undo = Self::new_undo(&cfg.recovery.undo, Frto::Idle, losses.prompt_rtt);
         self.forget_older_recovery();
         Reaction::Recovers
     }
@@ -167,19 +165,6 @@ impl Sender {
         }
         self.rec.force(true);
         self.forget_older_recovery();
-    }
-
-    /// Returns whether the controller, and not only the reduction, has to react to these lost retransmissions.
-    fn is_controllers(&mut self, cfg: &Config, unanswered: usize) -> bool {
-        let total = usize::from(self.rec.lost_again).saturating_add(unanswered);
-        self.rec.lost_again = u16::try_from(total).unwrap_or(u16::MAX);
-        let absorbs = self.rec.reduction.as_ref().is_some_and(|rule| rule.answers_lost_retransmissions());
-        match cfg.recovery.lost_retransmission {
-            _ if !absorbs => unanswered > 0,
-            LostRetransmission::ByReduction => false,
-            // The reaction resets the count, so it exceeds the bound only when one of these has just been lost.
-            LostRetransmission::ByController { beyond_segments } => self.rec.lost_again > beyond_segments,
-        }
     }
 
     //= specs/rfc8985.md#acknowledgement-of-a-probe
@@ -221,7 +206,7 @@ impl Sender {
         };
         let outstanding = flight_size + newly_acked;
         self.cc.on_congestion(&CongestionEvent::Ecn { flight_size: outstanding, beta, least_segments }, now);
-        (self.rec.answered_at, self.rec.lost_again) = (now, 0);
+        self.rec.answered_at = now;
         self.rec.tail.reset();
         if cfg.ecn.response == EcnResponse::ByReduction {
             let (ssthresh, smss) = (self.cc.window().ssthresh(), self.space.smss());
@@ -234,14 +219,14 @@ impl Sender {
     //= specs/rfc9937.md#end-of-an-episode
     //# At the end of an episode the window is `ssthresh`.
     /// Step 7, exit: leaves an episode because everything outstanding at entry has been acknowledged, or because it was undone.
-    pub fn leave_episode(&mut self, cfg: &Config, now: Instant) {
+    pub fn leave_episode(&mut self, now: Instant) {
         if self.rec.episode().repairs() {
             self.rec.detector.on_recovery_exit();
         }
         self.cc.on_recovery_exit(now);
         self.rec.force(false);
         if let Some(undo) = &mut self.rec.undo {
-            undo.on_exit(&cfg.recovery.undo, self.space.nxt());
+            undo.on_exit(self.space.nxt());
         }
     }
 
@@ -286,17 +271,6 @@ impl Sender {
         (!cfg.is_off()).then(|| Box::new(Undo::new(frto, prompt_rtt)))
     }
 
-    /// Returns the undo record of the last episode, if an episode that begins now continues it: an undo then restores the
-    /// controller's state from before both.
-    fn resume_undo(&mut self, cfg: &UndoConfig) -> Option<Box<Undo>> {
-        let mut undo = self.rec.undo.take()?;
-        if !undo.goes_on(cfg) {
-            return None;
-        }
-        self.cc.on_recovery_resumed();
-        Some(undo)
-    }
-
     //= specs/rfc5682.md#basic-algorithm
     //# A timeout inside an earlier timeout's recovery is answered conventionally.
     /// Opens the undo record of a timeout that begins or continues recovery by retransmission. F-RTO examines a timeout outside
@@ -336,7 +310,7 @@ impl Sender {
     ) -> Option<Proof> {
         let episode = self.rec.episode();
         let undo = self.rec.undo.as_mut()?;
-        if undo.is_stale(self.space.una(), self.space.nxt()) {
+        if undo.is_stale(self.space.una()) {
             self.rec.undo = None;
             return None;
         }

@@ -29,8 +29,6 @@ pub(in crate::endpoint) struct RecoverySide {
     forced: bool,
     /// An empty segment that the peer must answer is due: a keep-alive or a window probe.
     bare_probe_due: bool,
-    /// Lost retransmissions since the controller's last reaction.
-    pub lost_again: u16,
     /// The controller has already reacted to losses of segments sent before this moment.
     pub answered_at: Instant,
     /// Consecutive timeouts, or SYN retransmissions, without progress.
@@ -59,7 +57,6 @@ impl RecoverySide {
             recheck_at: Instant::MAX,
             forced: false,
             bare_probe_due: false,
-            lost_again: 0,
             answered_at: Instant::ZERO,
             retries: 0,
             probing: Probing::Idle,

@@ -4,7 +4,7 @@ use super::Sender;
 use crate::config::Config;
 use crate::timestamps::TimestampState;
 use base::{Bytes, Duration, Instant, SeqRange};
-use recovery::rtt::{OvertakingSample, Trust};
+use recovery::rtt::Trust;
 use recovery::{Arrival, Delivered};
 
 /// An ACK's data for a round-trip sample.
@@ -38,7 +38,7 @@ impl Sender {
     /// be coarser. Returns the sample, and whether the estimator trusts it.
     #[inline]
     pub fn sample_rtt(&mut self, cx: &RttCx<'_>, d: &Delivered) -> Option<(Duration, Trust)> {
-        if cx.arrival == Arrival::Overtaking && cx.cfg.rtt.overtaking == OvertakingSample::PassedOver {
+        if cx.arrival == Arrival::Overtaking && !cx.cfg.recovery.detector.measures_overtaking() {
             return None;
         }
         let mut sample = d.rtt_sample(cx.now);

@@ -13,7 +13,7 @@ use cc::{
 };
 use recovery::frto::Frto;
 use recovery::rtt::RttGains;
-use recovery::{Arrival, Delivered, Episode, LostRetransmission, ReductionConfig, SegmentId, Undo};
+use recovery::{Arrival, Delivered, Episode, ReductionConfig, SegmentId, Undo};
 use test_case::test_case;
 
 /// Payload bytes of a segment.
@@ -160,16 +160,12 @@ fn after_a_mark_the_loss_of_a_segment_sent(segment: u64, reaction: Reaction, sst
 //= type=test
 //# The loss of a retransmission is a second sign of congestion, and reduces the window again.
 /// ... and that of another segment of the same flight is not.
-#[test_case(ReductionConfig::Pipe, 0, false => Reaction::None; "by pipe, and another one")]
-#[test_case(ReductionConfig::Pipe, 0, true => Reaction::Answered; "by pipe, and the same again")]
-#[test_case(ReductionConfig::Prr(Default::default()), 0, false => Reaction::None; "in proportion, and another one")]
-#[test_case(ReductionConfig::Prr(Default::default()), 0, true => Reaction::Answered; "in proportion, and the same again")]
-#[test_case(ReductionConfig::Prr(Default::default()), 1, true => Reaction::None; "in proportion, and one that is let pass")]
-fn in_an_episode_a_segment_is_lost(reduction: ReductionConfig, beyond_segments: u16, again: bool) -> Reaction {
-    let mut case = case_with(|cfg| {
-        cfg.recovery.reduction = reduction;
-        cfg.recovery.lost_retransmission = LostRetransmission::ByController { beyond_segments };
-    });
+#[test_case(ReductionConfig::Pipe, false => Reaction::None; "by pipe, and another one")]
+#[test_case(ReductionConfig::Pipe, true => Reaction::Answered; "by pipe, and the same again")]
+#[test_case(ReductionConfig::Prr(Default::default()), false => Reaction::None; "in proportion, and another one")]
+#[test_case(ReductionConfig::Prr(Default::default()), true => Reaction::None; "in proportion, which answers it by itself")]
+fn in_an_episode_a_segment_is_lost(reduction: ReductionConfig, again: bool) -> Reaction {
+    let mut case = case_with(|cfg| cfg.recovery.reduction = reduction);
     case.send(NOW, 0, 10 * SIZE);
     case.lose(0);
     assert_eq!(case.react(NOW + MS), Reaction::Recovers);

@@ -1,7 +1,6 @@
 //! Loss recovery as a peer sees it.
 
 use crate::testing::{MSS, Script, quick};
-use ::recovery::rtt::OvertakingSample;
 use ::recovery::{BlockCheck, BlockCheckVariant, DetectorConfig, RackConfig, RecoveryConfig, RttOf};
 use base::Duration;
 use test_case::test_case;
@@ -232,16 +231,11 @@ fn a_duplicate_that_ends_at_the_ack_counts_if_the_check_recognises_it(blocks: Bl
 }
 
 /// Ten segments leave; the eighth takes a path that is 70 ms shorter, and its ACK arrives long before any other.
-#[test_case(OvertakingSample::Taken, RttOf::Newest => (Some(30), 1); "it makes the path look faster and the others lost")]
-#[test_case(OvertakingSample::PassedOver, RttOf::Newest => (Some(100), 1); "the detector goes by it")]
-#[test_case(OvertakingSample::PassedOver, RttOf::NewestInTurn => (Some(100), 0); "it tells nothing of the path")]
-fn a_segment_on_a_short_cut_says_little_about_the_others(
-    overtaking: OvertakingSample,
-    rtt_of: RttOf,
-) -> (Option<u64>, u32) {
+#[test_case(RttOf::Newest => (Some(30), 1); "it makes the path look faster and the others lost")]
+#[test_case(RttOf::NewestInTurn => (Some(100), 0); "it tells nothing of the path")]
+fn a_segment_on_a_short_cut_says_little_about_the_others(rtt_of: RttOf) -> (Option<u64>, u32) {
     let mut cfg = quick();
     cfg.recovery.detector = DetectorConfig::Rack(RackConfig { rtt_of, ..RackConfig::default() });
-    cfg.rtt.overtaking = overtaking;
     let mut script = Script::connecting(cfg);
     script.pass(RTT);
     script.finish_handshake(crate::testing::peer_options());

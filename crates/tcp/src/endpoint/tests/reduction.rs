@@ -2,7 +2,7 @@
 
 use crate::Endpoint;
 use crate::testing::{MSS, Script, peer_options, quick};
-use ::recovery::{LostRetransmission, PrrBound, PrrConfig, ReductionConfig};
+use ::recovery::{PrrBound, PrrConfig, ReductionConfig};
 use base::Duration;
 use cc::{AvoidanceConfig, RenoConfig};
 use test_case::test_case;
@@ -131,21 +131,13 @@ fn recovery_gets_going_although_a_timer_found_the_losses(bound: PrrBound, at_onc
     assert_eq!(again, (0..18).map(|n| (at(n), MSS)).collect::<Vec<_>>());
 }
 
-const BEYOND_NONE: LostRetransmission = LostRetransmission::ByController { beyond_segments: 0 };
-const BEYOND_ONE: LostRetransmission = LostRetransmission::ByController { beyond_segments: 1 };
-
-#[test_case(ReductionConfig::Pipe, LostRetransmission::ByReduction, 2; "by pipe each lost retransmission is one more signal")]
-#[test_case(prr(PrrBound::SafeAck), LostRetransmission::ByReduction, 1; "in proportion it is answered already")]
-#[test_case(prr(PrrBound::SafeAck), BEYOND_NONE, 2; "unless it is the controller's")]
-#[test_case(prr(PrrBound::SafeAck), BEYOND_ONE, 1; "which may let one pass")]
+#[test_case(ReductionConfig::Pipe, 2; "by pipe each lost retransmission is one more signal")]
+#[test_case(prr(PrrBound::SafeAck), 1; "in proportion it is answered already")]
 fn a_lost_retransmission_reduces_the_window_again_unless_the_reduction_answers_it(
     reduction: ReductionConfig,
-    answer: LostRetransmission,
     reductions: u32,
 ) {
-    let mut cfg = twenty(reduction);
-    cfg.recovery.lost_retransmission = answer;
-    let mut script = in_flight(cfg, peer_options());
+    let mut script = in_flight(twenty(reduction), peer_options());
     script.sack(at(0), &[(at(1), at(4))]);
     script.sack(at(0), &[(at(1), at(20))]);
     let end = script.data().iter().map(|(seq, len)| seq + len).max().expect("sent");

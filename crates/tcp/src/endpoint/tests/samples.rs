@@ -144,12 +144,7 @@ fn a_syn_ack_that_left_twice_gives_no_sample() {
 fn an_answer_that_was_not_delayed_is_not_an_early_one() {
     let mut cfg = quick();
     cfg.rto.min = ms(200);
-    cfg.recovery.undo = UndoConfig {
-        dsack: DsackUndo::Off,
-        eifel: Eifel::TimestampsOrRtt,
-        frto: FrtoDetection::Off,
-        further_round_trips: 0,
-    };
+    cfg.recovery.undo = UndoConfig { dsack: DsackUndo::Off, eifel: Eifel::TimestampsOrRtt, frto: FrtoDetection::Off };
     let mut script = Script::connecting(cfg);
     // The SYN is lost, so that its answer gives no sample.
     script.pass(Duration::from_secs(1));

@@ -42,18 +42,11 @@ fn given_up(cfg: Config) -> Script {
     script
 }
 
-const BY_DSACK: UndoConfig =
-    UndoConfig { dsack: DsackUndo::On, eifel: Eifel::Off, frto: FrtoDetection::Off, further_round_trips: 0 };
-const BY_TIME: UndoConfig = UndoConfig {
-    dsack: DsackUndo::Off,
-    eifel: Eifel::TimestampsOrRtt,
-    frto: FrtoDetection::Off,
-    further_round_trips: 0,
-};
-const BY_ECHO: UndoConfig =
-    UndoConfig { dsack: DsackUndo::Off, eifel: Eifel::Timestamps, frto: FrtoDetection::Off, further_round_trips: 0 };
-const BY_FRTO: UndoConfig =
-    UndoConfig { dsack: DsackUndo::Off, eifel: Eifel::Off, frto: FrtoDetection::On, further_round_trips: 0 };
+const BY_DSACK: UndoConfig = UndoConfig { dsack: DsackUndo::On, eifel: Eifel::Off, frto: FrtoDetection::Off };
+const BY_TIME: UndoConfig =
+    UndoConfig { dsack: DsackUndo::Off, eifel: Eifel::TimestampsOrRtt, frto: FrtoDetection::Off };
+const BY_ECHO: UndoConfig = UndoConfig { dsack: DsackUndo::Off, eifel: Eifel::Timestamps, frto: FrtoDetection::Off };
+const BY_FRTO: UndoConfig = UndoConfig { dsack: DsackUndo::Off, eifel: Eifel::Off, frto: FrtoDetection::On };
 
 //= specs/rfc9438.md#spurious-congestion-events
 //= type=test
@@ -232,40 +225,6 @@ fn a_timeout_inside_the_recovery_from_another_is_not_examined() {
     assert_eq!(script.data().first(), Some(&(at(2), MSS)), "no new data in place of retransmissions");
     script.ack(at(4));
     assert_eq!((script.info().episode.name(), script.info().counters.undone), ("loss", 0));
-}
-
-/// Two segments are late by several round trips; each begins an episode before the first one is reported.
-#[test_case(0 => (0, false); "reports are not waited for")]
-#[test_case(8 => (1, true); "the last report brings back what was before both")]
-fn reports_that_come_round_trips_after_an_episode_undo_it(further_round_trips: u8) -> (u16, bool) {
-    let mut script = given_up(undoing(UndoConfig { further_round_trips, ..BY_DSACK }));
-    let sent =
-        |script: &mut Script, least: u32| script.data().iter().map(|(seq, len)| seq + len).max().unwrap_or(least);
-    let mut end = sent(&mut script, at(10)).max(at(10));
-    let mut late = vec![at(0)];
-    for _ in 0..2 {
-        script.pass(RTT);
-        script.ack(end);
-        assert_eq!(script.info().episode.name(), "open");
-        let hole = end;
-        end = sent(&mut script, end);
-        script.pass(RTT);
-        if late.len() < 2 {
-            script.sack(hole, &[(hole + MSS, hole + 4 * MSS)]);
-            assert_eq!(script.info().episode.name(), "recovery");
-            late.push(hole);
-            end = sent(&mut script, end).max(end);
-        }
-    }
-    let reduced = script.info();
-    assert!(reduced.cwnd < 10 * MSS, "{}", reduced.cwnd);
-    let una = end;
-    script.ack(una);
-    for range in late {
-        script.sack(una, &[(range, range + MSS)]);
-    }
-    let info = script.info();
-    (info.counters.undone, info.ssthresh == cc::Window::UNKNOWN)
 }
 
 #[test]
