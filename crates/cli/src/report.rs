@@ -98,7 +98,7 @@ fn write_flent(plan: &Plan, rows: &[Row], made_at: Duration, folder: &Path) -> R
     });
     bar.finish_and_clear();
     let written = written.map_err(|error| match error {
-        FlentError::Folder { .. } => Failure::usage(format!("--flent: {error}")),
+        FlentError::Folder { .. } | FlentError::Taken(_) => Failure::usage(format!("--flent: {error}")),
         _ => Failure::Failed(format!("--flent: {error}")),
     })?;
     note!("{}: {written} data files of flent", folder.display());

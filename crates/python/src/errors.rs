@@ -110,6 +110,7 @@ pub fn of_flent(py: Python<'_>, failure: &FlentError) -> PyErr {
         FlentError::Folder { error, .. } | FlentError::File { error, .. } => {
             std::io::Error::new(error.kind(), failure.to_string()).into()
         }
+        FlentError::Taken(_) => std::io::Error::new(std::io::ErrorKind::AlreadyExists, failure.to_string()).into(),
         FlentError::Run { .. } => Error::new_err(failure.to_string()),
     }
 }

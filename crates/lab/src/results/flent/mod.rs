@@ -9,7 +9,7 @@ use core::ops::ControlFlow;
 use core::time::Duration;
 use document::{MadeAt, document, file_names};
 use flate2::{Compression, GzBuilder};
-use std::fs::{File, create_dir_all};
+use std::fs::{File, create_dir_all, remove_file, rename};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -35,6 +35,9 @@ pub enum FlentError {
         /// The system's reason.
         error: io::Error,
     },
+    /// A file of that name holds something else, such as another comparison of the same name, time, arm and cell.
+    #[error("`{}` holds other data; name another folder, or another time", .0.display())]
+    Taken(PathBuf),
     /// A run fails now.
     #[error("run {name} failed: {failure}")]
     Run {
@@ -50,7 +53,7 @@ pub enum FlentError {
 /// how many files were written. The same runs and time give the same bytes.
 ///
 /// # Errors
-/// If a run fails, or a file cannot be written.
+/// If a run fails, or a file cannot be written. A file that is there is not replaced unless it holds the same.
 pub fn flent(
     plan: &Plan,
     rows: &[Row],
@@ -68,8 +71,7 @@ pub fn flent(
         };
         let (file, document) =
             document(plan, run, &at, &name).map_err(|failure| FlentError::Run { name: plan.name_of(run), failure })?;
-        let path = folder.join(file);
-        pack(&path, &document.to_string()).map_err(|error| FlentError::File { path, error })?;
+        write(folder.join(file), &document.to_string())?;
         written += 1;
         if step().is_break() {
             break;
@@ -78,11 +80,32 @@ pub fn flent(
     Ok(written)
 }
 
+/// Writes a packed text as a whole or not at all.
+fn write(path: PathBuf, text: &str) -> Result<(), FlentError> {
+    let packed = pack(text);
+    match std::fs::read(&path) {
+        Ok(there) if there == packed => return Ok(()),
+        Ok(_) => return Err(FlentError::Taken(path)),
+        Err(_) => {}
+    }
+    let part = path.with_extension("part");
+    let whole = || {
+        let mut file = File::create(&part)?;
+        file.write_all(&packed)?;
+        file.sync_all()?;
+        rename(&part, &path)
+    };
+    whole().map_err(|error| {
+        // What cannot be removed has been named already, as what cannot be written.
+        let _ = remove_file(&part);
+        FlentError::File { path: path.clone(), error }
+    })
+}
+
 /// Packs a text without a time of its own, so that the same text has the same bytes.
-fn pack(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = GzBuilder::new().write(File::create(path)?, Compression::default());
-    file.write_all(text.as_bytes())?;
-    file.finish()?.sync_all()
+fn pack(text: &str) -> Vec<u8> {
+    let mut packed = GzBuilder::new().write(Vec::new(), Compression::default());
+    packed.write_all(text.as_bytes()).and_then(|()| packed.finish()).expect("memory takes all")
 }
 
 #[cfg(test)]
@@ -166,6 +189,20 @@ mod tests {
         };
         assert_eq!(flent(&plan, &rows, MADE_AT, folder.path(), &mut step).unwrap(), 2);
         assert_eq!(folder.path().read_dir().unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_file_with_other_data_is_kept() {
+        let (plan, rows) = made();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(format!("{PREFIX}50ms.flent.gz"));
+        let again = || flent(&plan, &rows, MADE_AT, folder.path(), &mut || ControlFlow::Continue(()));
+        assert_eq!((again().unwrap(), again().unwrap()), (6, 6), "the same data may come again");
+        std::fs::write(&path, "another comparison's").unwrap();
+        let message = format!("`{}` holds other data; name another folder, or another time", path.display());
+        assert_eq!(again().unwrap_err().to_string(), message);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "another comparison's");
+        assert_eq!(folder.path().read_dir().unwrap().count(), 6, "no part is left");
     }
 
     #[test]
