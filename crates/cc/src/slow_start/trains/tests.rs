@@ -143,7 +143,7 @@ fn segments(cc: &Controller) -> u32 {
 #[test_case(200, 10, [10, 30, 90, 270])]
 #[test_case(100, 10, [10, 20, 40, 80])]
 fn while_flights_fit_the_window_grows_by_its_percentage(growth_percent: u32, ms: u64, expected: [u32; 4]) {
-    let mut cc = controller(&TrainsConfig { growth_percent, ..TrainsConfig::default() });
+    let mut cc = controller(&TrainsConfig { growth_percent });
     let mut line = Line::new(10_000, 10_000);
     let mut seen = vec![segments(&cc)];
     for round in 1..4 {
