@@ -48,9 +48,9 @@ for swept, arm, goodput, ratio in zip(rows["swept"], rows["arm"], rows["goodput_
     print(f"{swept.split()[0]} {arm}: {goodput:.1f} Mbit/s" + ("" if ratio is None else f", {ratio:.3f} of the built-in one"))
 
 # It prints:
-#>  path.rtt=25ms rfc: 92.9 Mbit/s
+#>  path.rtt=25ms rfc: 92.8 Mbit/s
 #>  path.rtt=25ms by-round: 93.0 Mbit/s, 1.002 of the built-in one
 #>  path.rtt=25ms by-rule: 92.8 Mbit/s, 1.000 of the built-in one
 #>  path.rtt=100ms rfc: 76.9 Mbit/s
-#>  path.rtt=100ms by-round: 77.5 Mbit/s, 1.008 of the built-in one
+#>  path.rtt=100ms by-round: 77.6 Mbit/s, 1.009 of the built-in one
 #>  path.rtt=100ms by-rule: 76.9 Mbit/s, 1.000 of the built-in one

@@ -15,9 +15,9 @@ for swept, arm, goodput, ratio, low, high, verdict in rows.iter_rows():
     print(f"{swept.split()[0]} {arm}: {goodput:.0f} Mbit/s {against}".rstrip())
 
 # It prints:
-#>  path.rtt=100ms rfc: 27 Mbit/s
-#>  path.rtt=100ms linux: 31 Mbit/s 1.12 [1.11, 1.14] better
-#>  path.rtt=100ms longhaul: 38 Mbit/s 1.35 [1.30, 1.38] better
+#>  path.rtt=100ms rfc: 28 Mbit/s
+#>  path.rtt=100ms linux: 31 Mbit/s 1.11 [1.10, 1.13] better
+#>  path.rtt=100ms longhaul: 37 Mbit/s 1.35 [1.29, 1.37] better
 #>  path.rtt=200ms rfc: 15 Mbit/s
-#>  path.rtt=200ms linux: 16 Mbit/s 1.12 [1.11, 1.13] better
-#>  path.rtt=200ms longhaul: 21 Mbit/s 1.45 [1.45, 1.46] better
+#>  path.rtt=200ms linux: 16 Mbit/s 1.11 [1.10, 1.12] better
+#>  path.rtt=200ms longhaul: 21 Mbit/s 1.44 [1.42, 1.45] better
