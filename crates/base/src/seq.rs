@@ -104,6 +104,12 @@ impl SeqRange {
     pub const fn contains(self, seq: SeqNum) -> bool {
         self.start.at_or_before(seq) && seq.before(self.end)
     }
+    /// Whether `seq` lies inside or is the end. A number that was noted long ago, and that the range has since left more than half the
+    /// circle behind, is neither, where a comparison with one end alone would take it for a later one.
+    #[inline]
+    pub const fn reaches(self, seq: SeqNum) -> bool {
+        seq.distance_from(self.start) <= self.end.distance_from(self.start)
+    }
     /// Whether all of `other` lies inside.
     #[inline]
     pub const fn covers(self, other: Self) -> bool {
@@ -146,8 +152,15 @@ mod tests {
             let range = SeqRange::new(SeqNum(start), SeqNum(start) + len);
             prop_assert_eq!(range.len(), len);
             prop_assert!(range.contains(range.start) && !range.contains(range.end));
+            prop_assert!(range.reaches(range.start) && range.reaches(range.end));
             prop_assert!(range.covers(range));
             prop_assert!(SeqRange::new(range.end, range.start).is_empty());
+        }
+
+        #[test]
+        fn a_range_reaches_nothing_that_it_left_behind(start: u32, len in 0u32..(1 << 30), ago in 1u32..=!(1 << 30)) {
+            let range = SeqRange::new(SeqNum(start), SeqNum(start) + len);
+            prop_assert!(!range.reaches(range.start - ago));
         }
     }
 }

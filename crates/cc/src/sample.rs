@@ -67,6 +67,15 @@ pub struct AckSample {
     pub cwnd_limited: bool,
 }
 
+impl AckSample {
+    /// Returns what was sent and is not cumulatively acknowledged. A round is over when it no longer [reaches](SeqRange::reaches) the
+    /// round's end.
+    #[inline]
+    pub const fn outstanding(&self) -> SeqRange {
+        SeqRange::new(self.snd_una, self.snd_nxt)
+    }
+}
+
 /// A segment was marked lost.
 #[derive(Clone, Copy, Debug)]
 pub struct LossSample {

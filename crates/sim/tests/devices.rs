@@ -7,8 +7,9 @@ use longhaul_sim::{
 };
 use netem::{Buffer, Jitter, JitterKind, LossSpec, PathSpec, ReorderSpec};
 use tcp::Config;
+use tcp::config::{ChunksConfig, SegmenterConfig}; // variant: chunks
 use test_case::test_case;
-use trace::{ConnId, Event, Observer, PacketPayload, PacketSent};
+use trace::{ConnId, Event, Observer, Off, PacketPayload, PacketSent};
 
 const DELAY: Duration = Duration::from_millis(10);
 /// Largest packet of a simulated device, bytes.
@@ -81,6 +82,30 @@ fn each_direction_of_a_device_stands_by_itself() {
     assert!(only_cuts.sent > 10_000 && only_cuts.received < MTU as Bytes, "{only_cuts:?}");
     let only_merges = of(Device::PLAIN, Device { merging: Merging::Within(Duration::ZERO), ..Device::PLAIN });
     assert!(only_merges.sent < MTU as Bytes && only_merges.received > 10_000, "{only_merges:?}");
+}
+
+/// Positions in the stream have 64 bits, and sequence numbers 32: half of them lie behind the first one after two gigabytes.
+#[test]
+fn a_transfer_goes_on_beyond_half_of_all_sequence_numbers() {
+    goes_beyond_half_of_all_sequence_numbers(Config::default());
+}
+
+// variant: chunks {
+#[test]
+fn a_transfer_in_chunks_goes_on_beyond_half_of_all_sequence_numbers() {
+    let mut config = Config::default();
+    config.send.segmenter = SegmenterConfig::Chunks(ChunksConfig::default());
+    goes_beyond_half_of_all_sequence_numbers(config);
+}
+// variant: chunks }
+
+fn goes_beyond_half_of_all_sequence_numbers(config: Config) {
+    let mut scenario = scenario(1, PathSpec::ideal(Duration::from_micros(100)), (1 << 31) + 10_000_000);
+    scenario.audit = AuditSchedule::EpisodeEdges;
+    scenario.flows[0].client = config.validate().expect("both configurations are valid");
+    let device = Device { merging: Merging::Off, ..Device::SUPER_SEGMENTS };
+    let outcome = run(&on(device, scenario), &mut Off).unwrap_or_else(|failure| panic!("{failure}"));
+    assert!(outcome.flows[0].is_complete());
 }
 
 /// SYN, SYN-ACK and the byte wait once each.

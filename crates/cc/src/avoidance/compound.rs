@@ -139,7 +139,7 @@ impl Compound {
         self.base = ack.rtt.into_iter().chain(ack.min_rtt).fold(self.base, Duration::min);
         let round = self.round.get_or_insert(Round::new(ack, false));
         let mut ended = None;
-        if ack.snd_una.after(round.end) {
+        if !ack.outstanding().reaches(round.end) {
             ended = round.rtt(self.config.round_rtt);
             *round = Round::new(ack, true);
         }

@@ -63,7 +63,7 @@ impl RoundRtt {
     /// Takes an ACK: it ends at most one round, and its sample, if it carries one, counts in the round after that.
     #[inline]
     pub fn on_ack(&mut self, ack: &AckSample) -> Round {
-        let round = if ack.snd_una.after(self.window_end) {
+        let round = if !ack.outstanding().reaches(self.window_end) {
             self.window_end = ack.snd_nxt;
             (self.last, self.current, self.samples) = (self.current, RttMicros::NONE, 0);
             self.unjudged = self.unjudged.saturating_sub(1);
@@ -148,6 +148,15 @@ mod tests {
         assert_eq!(round.on_ack(&at(50_000, 60_000, Some(70))), Round::New);
         assert_eq!(minima(&round), (Some(50), Some(70)));
         assert_eq!(round.on_ack(&at(60_000, 60_000, None)), Round::Same);
+    }
+
+    /// A slow start that begins long after another one, as after a timeout: half of all sequence numbers may lie between them.
+    #[test]
+    fn a_round_of_gigabytes_ago_is_over() {
+        let mut round = RoundRtt::new(SeqNum(1), 1);
+        round.on_ack(&at(101, 1_001, Some(50)));
+        assert_eq!(round.on_ack(&at(3_000_000_001, 3_000_002_000, Some(60))), Round::New);
+        assert_eq!(round.on_ack(&at(3_000_001_001, 3_000_003_000, Some(60))), Round::Same);
     }
 
     #[test]

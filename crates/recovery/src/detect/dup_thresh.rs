@@ -170,6 +170,7 @@ impl LossDetector for DupThresh {
         let advanced = cx.snd_una.after(before);
         if advanced {
             self.dup_acks = 0;
+            self.judged = self.judged.filter(|judged| judged.after(cx.snd_una));
         }
         match &mut self.feedback {
             // RFC 6675 §2: any ACK that newly reports data above the cumulative ACK counts as a duplicate.

@@ -93,7 +93,7 @@ impl Flight {
         if self.is_mixed {
             *self = Self::new(ack.snd_nxt);
         }
-        if ack.snd_una.after(self.end) {
+        if !ack.outstanding().reaches(self.end) {
             let completed = Completed::Flight { bytes: self.bytes, least: self.shortest() };
             *self = Self {
                 bytes: ack.snd_nxt.distance_from(ack.snd_una).saturating_add(ack.acked),

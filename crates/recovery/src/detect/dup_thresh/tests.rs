@@ -122,6 +122,21 @@ fn a_hole_that_was_filled_before_it_was_lost_is_not_marked_when_it_becomes_so() 
     assert_eq!(sender.ack(0, &[(7000, 10_000)]), [6], "only the hole above it");
 }
 
+/// Where half of all sequence numbers lie between two losses, the first one must not look like a later one.
+#[test]
+fn what_was_judged_gigabytes_ago_hides_no_hole() {
+    let mut sender = Sender::new(DupThresh::new, 10);
+    assert_eq!(sender.ack(0, &[(1000, 4000)]), [0]);
+    sender.ack(10_000, &[]);
+    for _ in 0..24 {
+        sender.send(1 << 27);
+        sender.ack(sender.nxt, &[]);
+    }
+    let una = sender.nxt;
+    (0..10).for_each(|_| sender.send(MSS));
+    assert_eq!(sender.ack(una, &[(una + 1000, una + 2000), (una + 3000, una + 6000)]), [34, 36]);
+}
+
 #[test]
 fn inside_an_episode_only_what_lies_above_a_hole_counts() {
     let mut sender = Sender::new(DupThresh::new, 0);

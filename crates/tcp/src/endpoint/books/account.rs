@@ -101,7 +101,7 @@ impl Account<'_> {
 
     /// Returns the sent payload bytes of the send buffer: SYN and FIN have sequence numbers, but no place in it.
     fn sent_in_buffer(&self) -> Bytes {
-        let syn = u32::from(self.snd.space.una() == self.snd.space.iss());
+        let syn = u32::from(self.snd.syn_is_out());
         self.snd.space.flight_size().saturating_sub(syn).min(self.snd.buffer.len())
     }
 
@@ -257,7 +257,7 @@ impl Account<'_> {
             format!("pipe is {pipe} but the scoreboard adds up to {recount}")
         } else if self.snd.space.una().after(self.snd.space.nxt()) {
             "SND.UNA is beyond SND.NXT".to_owned()
-        } else if pipe > flight && self.snd.space.una() != self.snd.space.iss() {
+        } else if pipe > flight && !self.snd.syn_is_out() {
             format!("pipe {pipe} exceeds the flight {flight}")
         } else if synchronized && cwnd < smss {
             format!("cwnd {cwnd} is below one segment of {smss}")

@@ -103,6 +103,11 @@ impl Sender {
         }
     }
 
+    /// Returns whether our SYN is unacknowledged: it has a sequence number, but no place in the stream.
+    pub fn syn_is_out(&self) -> bool {
+        self.space.una() == self.space.iss() && self.buffer.start_offset() == 0
+    }
+
     /// Selects the segmenter for a device that takes several segments at once.
     pub fn send_bursts(&mut self, cfg: &ValidConfig) {
         self.segmenter = Segmenter::for_bursts(&cfg.send);

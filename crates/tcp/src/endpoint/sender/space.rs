@@ -19,7 +19,8 @@ pub(in crate::endpoint) struct SendSpace {
     side: SendSide,
     /// Size of the largest segment known to have arrived, in bytes.
     largest_delivered: u16,
-    /// End of the last segment sent that was smaller than `smss` (Minshall's rule).
+    /// End of the last segment sent that was smaller than `smss` (Minshall's rule); `una` if that is later, so that a comparison
+    /// with it means something after two gigabytes of full segments, too.
     small_end: SeqNum,
 }
 
@@ -165,6 +166,7 @@ impl SendSpace {
     #[inline]
     pub fn on_acked(&mut self, una: SeqNum) {
         self.una = una;
+        self.small_end = self.small_end.max(una);
     }
 
     /// Updates the peer's window without recording which segment brought it.

@@ -68,7 +68,7 @@ impl Sender {
     /// Returns the number of stream bytes before `seq`, which is not beyond the written data.
     fn offset_of(&self, seq: SeqNum) -> u64 {
         // The SYN has a sequence number but no place in the stream.
-        let una = self.space.una().max(self.space.iss() + 1);
+        let una = self.space.una() + u32::from(self.syn_is_out());
         let seq = seq.min(una + self.buffer.len()).max(una);
         self.buffer.start_offset() + u64::from(seq.distance_from(una))
     }

@@ -187,6 +187,22 @@ fn a_small_segment_is_outstanding_until_it_is_acknowledged() {
     assert_eq!(outstanding(&case), Outstanding::Full);
 }
 
+#[test]
+fn a_small_segment_of_gigabytes_ago_is_not_outstanding() {
+    let mut case = case();
+    case.chunk(250);
+    case.release(SmallRule::Leave);
+    case.leave(250);
+    case.ack(250);
+    for _ in 0..24 {
+        let una = case.snd.space.nxt() + (1 << 27);
+        case.snd.space.on_sent(una);
+        case.snd.space.on_acked(una);
+    }
+    case.snd.space.on_sent(case.snd.space.nxt() + SIZE);
+    assert_eq!(case.snd.space.outstanding(case.snd.space.nxt()), Outstanding::Full);
+}
+
 /// A writer waits because of the limit for unsent data, and goes on when less than half of it is left.
 #[test_case(500, true; "all of it leaves")]
 #[test_case(700, false; "half of the limit stays")]
