@@ -23,6 +23,8 @@
 #![forbid(unsafe_code)]
 
 #[cfg(all(feature = "tun", target_os = "linux"))]
+mod straight;
+#[cfg(all(feature = "tun", target_os = "linux"))]
 pub mod tun;
 
 #[cfg(feature = "tokio")]

@@ -5,6 +5,7 @@
 
 pub use net::{Cidr, Offload, Tun, TunConfig, TunError};
 
+use crate::straight::Straight;
 use longhaul_tokio::device::watch;
 use longhaul_tokio::{Batch, Closed, Gather, Packet, Packets};
 use net::Device as _;
@@ -13,6 +14,7 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tcp::ChecksumState;
 use tokio::io::unix::{AsyncFd, AsyncFdReadyGuard};
@@ -41,16 +43,18 @@ pub async fn run(tun: Tun, packets: Packets) -> io::Result<()> {
     let mut came = Batch::default();
     let gather = (tun.front() == 0).then(|| Gather::new(tun.caps().mtu));
     let inlet = Inlet { reads_into: came.spare(LONGEST), came, gather };
-    let mut mover = Mover { tun, ready, packets, inlet, outlet: Outlet::default() };
+    let tun = Arc::new(tun);
+    packets.set_outlet(Box::new(Straight::new(tun.clone())));
+    let mut mover = Mover { tun, ready, packets, inlet, outlet: Leaving::default() };
     poll_fn(|cx| mover.poll(cx)).await
 }
 
 struct Mover {
-    tun: Tun,
+    tun: Arc<Tun>,
     ready: AsyncFd<OwnedFd>,
     packets: Packets,
     inlet: Inlet,
-    outlet: Outlet,
+    outlet: Leaving,
 }
 
 /// Packets on their way in.
@@ -63,9 +67,9 @@ struct Inlet {
     reads_into: Packet,
 }
 
-/// Packets on their way out.
+/// Packets on their way out, which the device did not take straight from the stack.
 #[derive(Default)]
-struct Outlet {
+struct Leaving {
     /// From the stack; the first `written` are with the device.
     leaves: Batch,
     written: usize,
@@ -173,7 +177,7 @@ impl Mover {
     }
 }
 
-impl Outlet {
+impl Leaving {
     /// Writes the next packet. If that fails, a later call writes what the device did not take.
     fn write(&mut self, tun: &Tun) -> io::Result<()> {
         let packet = &mut self.leaves.packets_mut()[self.written];

@@ -249,6 +249,22 @@ impl Tun {
         self.device.send(buf).map(drop)
     }
 
+    /// Writes a frame as [`Device::transmit`] does.
+    ///
+    /// # Errors
+    /// As for [`Device::transmit`].
+    pub fn transmit_frame(&self, frame: &Frame<'_>) -> io::Result<()> {
+        let (header, payload) = (IoSlice::new(frame.header), IoSlice::new(frame.payload));
+        match self.offload {
+            Offload::On => {
+                let virtio = offload::virtio_header(frame);
+                self.device.send_vectored(&[IoSlice::new(&virtio), header, payload])?
+            }
+            Offload::Off => self.device.send_vectored(&[header, payload])?,
+        };
+        Ok(())
+    }
+
     /// Reads a frame in the driver's format, including the header.
     pub(crate) fn read_frame(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.device.recv(buf)
@@ -350,15 +366,7 @@ impl Device for Tun {
     }
 
     fn transmit(&mut self, frame: &Frame<'_>) -> io::Result<()> {
-        let (header, payload) = (IoSlice::new(frame.header), IoSlice::new(frame.payload));
-        match self.offload {
-            Offload::On => {
-                let virtio = offload::virtio_header(frame);
-                self.device.send_vectored(&[IoSlice::new(&virtio), header, payload])?
-            }
-            Offload::Off => self.device.send_vectored(&[header, payload])?,
-        };
-        Ok(())
+        self.transmit_frame(frame)
     }
 }
 

@@ -8,13 +8,16 @@
 //! packet has come or the deadline of the last run is reached, and wakers say when that is worthwhile.
 //!
 //! Both queues are bounded in packets and in bytes. A full one holds its sender back and drops nothing: [`Tunnel::try_send`] leaves in
-//! the batch what did not fit, and a stack that finds no room keeps its data. Buffers are pooled; each packet has room in front for a
+//! the batch what did not fit, and a stack that finds no room keeps its data. What leaves may pass the queue by, straight into a device
+//! ([`Outlet`]). Buffers are pooled; each packet has room in front for a
 //! tunnel's headers. UDP, echo requests and fragments are handled
 //! beside the TCP ([`Runner::set_datagrams`]); every other packet is handed up as it came.
 #![forbid(unsafe_code)]
 
 mod beside;
 mod gather;
+mod leaving;
+mod outlet;
 mod packet;
 mod place;
 mod queue;
@@ -22,6 +25,7 @@ mod runner;
 mod tunnel;
 
 pub use gather::Gather;
+pub use outlet::Outlet;
 pub use packet::{Batch, HEAD_ROOM, Packet};
 pub use queue::{Bounds, Closed, PipeCounters};
 pub use runner::{Next, Runner, RunnerConfig};

@@ -1,5 +1,6 @@
 //! The state that both ends of a pipe share: two bounded queues, the pool of buffers, and who waits for what.
 
+use crate::outlet::Straight;
 use crate::packet::{Batch, Buffers, Packet};
 use std::collections::VecDeque;
 use std::ops::AddAssign;
@@ -164,6 +165,7 @@ pub(crate) struct State {
     /// Waits for a packet in the inbound queue, or for room in the outbound one if `runner_wants_room`.
     pub runner: Option<Waker>,
     pub runner_wants_room: bool,
+    pub straight: Straight,
     /// The tunnel reads a device, in which packets may wait that have not reached the queue.
     pub reads_device: bool,
     /// Since the last run the device was read empty, and everything that came out of it is in the queue.
@@ -270,6 +272,7 @@ impl Shared {
             receiver: None,
             runner: None,
             runner_wants_room: false,
+            straight: Straight::default(),
             reads_device: false,
             device_is_empty: false,
             runner_asks: false,

@@ -1,12 +1,14 @@
 //! The stack's end of a pipe: takes packets in, runs turns, puts packets out.
 
 use crate::beside::{Beside, Sorted};
+use crate::leaving::Leaving;
+use crate::outlet::Outlet;
 use crate::packet::{Batch, Buffers, Packet};
 use crate::queue::{Bounds, Direction, PipeCounters, Room, Shared};
 use base::Instant;
 use datagram::Datagrams;
 use std::task::{Context, Poll};
-use tcp::{Budget, Payload, RxFrame, Sent, Stack, StackCx, Timers, TxFrame, turn};
+use tcp::{Budget, Payload, RxFrame, Stack, StackCx, Timers, turn};
 use trace::Observer;
 use wire::Malformed;
 
@@ -48,6 +50,8 @@ pub struct Runner {
     tx: Vec<Packet>,
     /// Buffers for that.
     spare: Buffers,
+    /// Takes frames straight out of the stack.
+    outlet: Option<Box<dyn Outlet>>,
     /// Most large ones among them.
     large_max: usize,
     pub(crate) beside: Beside,
@@ -67,6 +71,7 @@ impl Runner {
             rx: Batch::default(),
             tx: Vec::new(),
             spare: Buffers::default(),
+            outlet: None,
             large_max: BATCH.min(cfg.outbound.bytes / SUPER_SEGMENT + 1),
             beside: Beside::new(cfg.others),
             known_until: Instant::ZERO,
@@ -86,10 +91,10 @@ impl Runner {
     /// Packets are taken to have come at `now`. A timer is served once all packets that had come by its time are taken in.
     pub fn run<O: Observer>(&mut self, now: Instant, obs: &mut O) -> Next {
         self.waits_for_device = false;
-        let room = self.take_in(now);
-        let Self { stack, rx, tx, spare, beside, .. } = self;
+        let (room, straight) = self.take_in(now);
+        let Self { stack, rx, tx, spare, beside, outlet, .. } = self;
         beside.sort(now, &mut rx.packets);
-        let mut sent_bytes = beside.send(now, &room, spare, tx);
+        let bytes = beside.send(now, &room, spare, tx);
         let budget = Budget { frames: BATCH - tx.len(), timers: Timers::BehindFrames { due_by: self.known_until } };
         let malformed = &mut beside.sorted.malformed;
         let frames = rx.packets.iter().filter(|packet| !packet.bytes().is_empty()).filter_map(|packet| {
@@ -97,22 +102,13 @@ impl Runner {
             *malformed += u64::from(frame.is_err());
             frame.ok()
         });
-        let mut send = |frame: TxFrame<'_>| {
-            let len = frame.header.len() + frame.payload.len() as usize;
-            if !room.has(len, tx.len(), sent_bytes) {
-                return Sent::Full;
-            }
-            let mut packet = spare.take(len).unwrap_or(Packet::without_buffer());
-            packet.fill(&frame);
-            sent_bytes += len;
-            tx.push(packet);
-            // Frames of a bulk transfer are of one length, and one that is offered in vain is copied.
-            if room.has(len, tx.len(), sent_bytes) { Sent::Accepted } else { Sent::Last }
-        };
-        let result = turn(stack, &mut StackCx::new(now, obs), frames, &mut send, budget);
+        let outlet = outlet.as_mut().map(|outlet| &mut **outlet as &mut dyn Outlet);
+        let mut leaving = Leaving { room, packets: tx, bytes, spare, outlet, straight, frames: 0 };
+        let result = turn(stack, &mut StackCx::new(now, obs), frames, &mut |frame| leaving.send(&frame), budget);
+        let Leaving { straight, frames, .. } = leaving;
         let waits_beside = self.beside.has_ready();
-        let found_full = (result.more_to_send || waits_beside) && tx.len() < BATCH;
-        let (more_came, is_full) = self.put_out(found_full);
+        let found_full = (result.more_to_send || waits_beside) && frames + self.tx.len() < BATCH;
+        let (more_came, is_full) = self.put_out(found_full, frames, straight);
         if more_came || (result.more_to_send || waits_beside) && !is_full {
             return Next::Now;
         }
@@ -159,9 +155,9 @@ impl Runner {
         if self.waits_for_device { Next::At(None) } else { Next::Now }
     }
 
-    /// Moves packets from the tunnel into `self.rx`. Returns the room towards it.
-    fn take_in(&mut self, now: Instant) -> Room {
-        let Self { rx, spare, known_until, waiting, large_max, .. } = self;
+    /// Moves packets from the tunnel into `self.rx`. Returns the room towards it, and what may go straight out.
+    fn take_in(&mut self, now: Instant) -> (Room, Option<usize>) {
+        let Self { rx, spare, outlet, known_until, waiting, large_max, .. } = self;
         self.shared.with(|state| {
             let came = state.fill(rx, BATCH, Direction::Inbound);
             if came > 0 {
@@ -182,29 +178,44 @@ impl Runner {
                 let more = std::iter::from_fn(|| state.pool.take(len));
                 more.take(want.saturating_sub(have)).for_each(|packet| spare.put(packet));
             }
-            if state.tunnel_is_gone { Room::UNLIMITED } else { state.outbound.room() }
+            if state.tunnel_is_gone {
+                *outlet = None;
+                return (Room::UNLIMITED, None);
+            }
+            if let Some(new) = state.straight.outlet.take() {
+                *outlet = Some(new);
+            }
+            (state.outbound.room(), state.straight.take())
         })
     }
 
     /// Moves what the turn has sent to the tunnel, and hands up what it did not take in. `found_full` says that the turn found no
-    /// room. Returns whether more has come in, and whether the stack has to wait for room.
-    fn put_out(&mut self, found_full: bool) -> (bool, bool) {
-        let Self { tx, beside, .. } = self;
+    /// room; so many frames went straight out, and so many bytes may still do so. Returns whether more has come in, and whether the
+    /// stack has to wait for the tunnel.
+    fn put_out(&mut self, found_full: bool, frames: usize, straight: Option<usize>) -> (bool, bool) {
+        let Self { tx, beside, outlet, .. } = self;
         self.shared.with(|state| {
             let Sorted { others, others_dropped, malformed } = std::mem::take(&mut beside.sorted);
             state.counters.others += others;
             state.counters.others_dropped += others_dropped;
             state.counters.malformed += malformed;
-            state.counters.outbound_full += u64::from(found_full);
+            state.counters.outbound += frames as u64;
+            straight.into_iter().for_each(|bytes| state.straight.give_back(bytes));
             if state.tunnel_is_gone {
                 tx.drain(..).for_each(|packet| state.pool.put_back(packet));
             } else if !tx.is_empty() {
                 state.counters.outbound += tx.len() as u64;
                 tx.drain(..).for_each(|packet| state.outbound.push(packet));
+                state.straight.close();
                 state.wake_receiver();
             }
+            let waits_for_turn = found_full && outlet.is_some() && state.straight.is_used_up();
+            if waits_for_turn {
+                state.wake_receiver();
+            }
+            state.counters.outbound_full += u64::from(found_full && !waits_for_turn);
             // The tunnel may have emptied the queue during the turn. It wakes the runner when it takes a packet, and finds none then.
-            state.runner_wants_room = found_full && !state.outbound.is_empty();
+            state.runner_wants_room = waits_for_turn || found_full && !state.outbound.is_empty();
             (!state.inbound.is_empty(), state.runner_wants_room)
         })
     }
@@ -280,10 +291,10 @@ mod tests {
             let mut batch = Batch::default();
             batch.push(&[0; 20]);
             runner.tx.append(&mut batch.packets);
-            runner.put_out(true)
+            runner.put_out(true, 0, None)
         };
         assert_eq!(full(&mut runner), (false, true), "a packet waits, and with it the tunnel's call");
         assert_eq!(tunnel.try_recv(&mut Batch::default(), 8), Ok(1));
-        assert_eq!(runner.put_out(true), (false, false), "nothing waits: no call would wake the runner");
+        assert_eq!(runner.put_out(true, 0, None), (false, false), "nothing waits: no call would wake the runner");
     }
 }

@@ -1,5 +1,6 @@
 //! The tunnel's end of a pipe.
 
+use crate::outlet::{Outlet, Straight};
 use crate::packet::{Batch, Packet};
 use crate::place::Place;
 use crate::queue::{Closed, Direction, PipeCounters, Shared, State};
@@ -96,6 +97,12 @@ impl Tunnel {
         poll_fn(|cx| self.poll_recv(cx, batch, max)).await
     }
 
+    /// Lets the stack's frames go straight out, as long as no packet waits here and those received before have left: who calls
+    /// [`Self::try_recv`] or a like says by it that they have.
+    pub fn set_outlet(&self, outlet: Box<dyn Outlet>) {
+        self.shared.with(|state| state.straight.outlet = Some(outlet));
+    }
+
     /// Says that a device is read into this pipe, so that packets may wait which have not reached it. From now on a timer is served
     /// only once the device is known to be empty ([`Self::device_is_empty`]): an ACK that waits in the device answers its segment
     /// before a timer takes it for lost.
@@ -138,6 +145,7 @@ impl Drop for Tunnel {
         self.shared.with(|state| {
             (state.tunnel_is_gone, state.runner_wants_room) = (true, false);
             (state.reads_device, state.runner_asks) = (false, false);
+            state.straight = Straight::default();
             state.wake_runner();
         });
     }
@@ -170,7 +178,12 @@ fn send_into(state: &mut State, batch: &mut Batch) -> Result<usize, Closed> {
 /// Moves packets from the queue into the batch.
 fn recv_from(state: &mut State, batch: &mut Batch, max: usize) -> Result<usize, Closed> {
     let came = state.fill(batch, max, Direction::Outbound);
-    if came > 0 && state.runner_wants_room {
+    if came > 0 || max == 0 {
+        state.straight.close();
+    } else {
+        state.straight.open();
+    }
+    if max > 0 && state.runner_wants_room {
         state.runner_wants_room = false;
         state.wake_runner();
     }

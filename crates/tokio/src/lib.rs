@@ -50,7 +50,7 @@ pub use listener::TcpListener;
 pub use net::{Incoming, Net};
 #[cfg(feature = "trace")]
 pub use observed::ConnectionObserver;
-pub use pipe::{Batch, Bounds, Closed, Gather, HEAD_ROOM, Packet, PipeCounters, Tunnel as Packets};
+pub use pipe::{Batch, Bounds, Closed, Gather, HEAD_ROOM, Outlet, Packet, PipeCounters, Tunnel as Packets};
 pub use remembered::RememberPaths;
 pub use request::TcpRequest;
 pub use shared::Ended;

@@ -21,10 +21,41 @@ pub fn verify(header: &Header<'_>, payload: &[u8]) -> bool {
 /// If `header` does not come from [`crate::emit`] (with this payload's length) and was not accepted by
 /// [`crate::parse`].
 pub fn fill(header: &mut [u8], payload: &[u8]) {
-    let offset = offset_of_segment(header);
-    store(header, offset, 0);
-    let pseudo = pseudo_header_sum(header, offset, payload.len() as u64);
-    store(header, offset, !fold(pseudo + segment_sum(&header[offset..], payload)));
+    Ends::of(header).fill(header, payload);
+}
+
+/// What the checksums of all segments between the same ends have in common, where headers are of one length.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    /// Where the TCP header begins.
+    offset: usize,
+    /// Of the pseudo-header without the segment's length.
+    sum: u64,
+}
+
+impl Ends {
+    /// # Panics
+    /// As [`fill`].
+    pub fn of(header: &[u8]) -> Self {
+        let offset = offset_of_segment(header);
+        Self { offset, sum: pseudo_header_sum(header, offset, 0) }
+    }
+
+    /// Computes and stores the TCP checksum of a segment between these ends.
+    #[inline]
+    pub fn fill(self, header: &mut [u8], payload: &[u8]) {
+        self.fill_for(header, payload.len(), ones_complement_sum(payload));
+    }
+
+    /// The same for a payload of `len` bytes with this sum.
+    #[inline]
+    pub fn fill_for(self, header: &mut [u8], len: usize, sum: u16) {
+        let Self { offset, sum: pseudo } = self;
+        store(header, offset, 0);
+        // The header's length is a multiple of 4, so the payload begins at an even byte.
+        let of_header = u64::from(ones_complement_sum(&header[offset..]));
+        store(header, offset, !fold(pseudo + len as u64 + of_header + u64::from(sum)));
+    }
 }
 
 /// Stores only the pseudo-header sum (not complemented), as virtio-like devices expect it when they complete the checksum

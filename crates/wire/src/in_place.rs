@@ -1,6 +1,7 @@
 //! Cuts a super-segment into packets in the buffer that it lies in, for devices that take single packets.
 
-use crate::{Cuts, MAX_HEADER, Malformed, checksum, split};
+use crate::checksum::Ends;
+use crate::{Cuts, MAX_HEADER, Malformed, split};
 use core::ops::Range;
 
 /// Cuts one super-segment, packet by packet.
@@ -12,6 +13,7 @@ pub struct CutInPlace {
     /// The super-segment's header.
     header: [u8; MAX_HEADER],
     header_len: usize,
+    ends: Ends,
     cuts: Cuts,
 }
 
@@ -26,7 +28,8 @@ impl CutInPlace {
         let bytes = split.header.bytes();
         let mut header = [0; MAX_HEADER];
         header.get_mut(..bytes.len()).ok_or(Malformed::IpHeaderLength)?.copy_from_slice(bytes);
-        Ok(Self { header, header_len: bytes.len(), cuts: Cuts::new(bytes, split.payload.len(), gso_size) })
+        let cuts = Cuts::new(bytes, split.payload.len(), gso_size);
+        Ok(Self { header, header_len: bytes.len(), ends: Ends::of(bytes), cuts })
     }
 
     /// Completes the next packet, checksums included, and returns its place in `packet`; `None` after the last.
@@ -39,7 +42,7 @@ impl CutInPlace {
         let payload = self.cuts.next_into(header)?;
         let place = payload.start..payload.end + self.header_len;
         let (front, payload) = packet[place.clone()].split_at_mut(self.header_len);
-        checksum::fill(header, payload);
+        self.ends.fill(header, payload);
         front.copy_from_slice(header);
         Some(place)
     }
@@ -49,7 +52,7 @@ impl CutInPlace {
 mod tests {
     use super::*;
     use crate::packet::tests::{emitted, segment, v4, v6};
-    use crate::{Flags, Parts, TcpRepr};
+    use crate::{Flags, Parts, TcpRepr, checksum};
     use base::SeqNum;
     use test_case::test_case;
 
@@ -72,6 +75,8 @@ mod tests {
         let whole = packet.clone();
         let whole = split(&whole).unwrap();
         let mut copies = Parts::new(whole.header.bytes(), whole.payload, gso_size);
+        let mut packets = copies.clone();
+        let mut out = vec![0; 66_000];
         let mut cut = CutInPlace::new(&packet, gso_size).unwrap();
         let mut expected = Vec::new();
         while let Some(payload) = copies.next_into(&mut expected) {
@@ -79,12 +84,14 @@ mod tests {
             expected.extend_from_slice(payload);
             let place = cut.next_in(&mut packet).expect("as many packets");
             assert_eq!(packet[place.clone()], expected);
+            let copied = packets.next_packet_in(&mut out).expect("as many packets");
+            assert_eq!((&out[..copied.end], &out[copied]), (&expected[..], payload));
             let part = split(&packet[place]).unwrap();
             part.header.parse(part.payload.len() as u32).unwrap();
             assert!(checksum::verify(&part.header, part.payload));
             expected.clear();
         }
-        assert_eq!(cut.next_in(&mut packet), None);
+        assert_eq!((cut.next_in(&mut packet), packets.next_packet_in(&mut out)), (None, None));
     }
 
     #[test]

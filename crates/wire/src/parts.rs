@@ -1,7 +1,7 @@
 //! Splits super-segments into packets, for paths that carry single packets.
 
-use crate::checksum::offset_of_segment;
-use crate::sum::ones_complement_sum;
+use crate::checksum::{Ends, offset_of_segment};
+use crate::sum::{copy_and_sum, fold, ones_complement_sum};
 use core::ops::Range;
 
 pub(crate) const IPV6_HEADER: usize = 40;
@@ -67,10 +67,9 @@ impl Cuts {
         let (Transport::Tcp(ip_len) | Transport::Udp(ip_len)) = self.transport;
         let packet_len = header.len() + part_len;
         if header[0] >> 4 == 4 {
-            put(header, 2, packet_len as u16);
             let identification = get(header, 4).wrapping_add(self.index as u16);
-            put(header, 4, identification);
-            put_ipv4_checksum(header);
+            put_in_ipv4(header, 2, packet_len as u16);
+            put_in_ipv4(header, 4, identification);
         } else {
             put(header, 4, (packet_len - IPV6_HEADER) as u16);
         }
@@ -91,11 +90,13 @@ impl Cuts {
 }
 
 /// The plain segments of a super-segment, each header written in front of its payload (as [`Cuts`] describes).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Parts<'a> {
     header: &'a [u8],
     payload: &'a [u8],
     cuts: Cuts,
+    /// Known once a checksum was computed.
+    ends: Option<Ends>,
 }
 
 impl<'a> Parts<'a> {
@@ -103,12 +104,27 @@ impl<'a> Parts<'a> {
     ///
     /// `header` must come from [`crate::split`].
     pub fn new(header: &'a [u8], payload: &'a [u8], gso_size: Option<u16>) -> Self {
-        Self { header, payload, cuts: Cuts::new(header, payload.len(), gso_size) }
+        Self { header, payload, cuts: Cuts::new(header, payload.len(), gso_size), ends: None }
     }
 
     /// The same where the header's end is known to be that of `transport`.
     pub fn behind(transport: Transport, header: &'a [u8], payload: &'a [u8], gso_size: Option<u16>) -> Self {
-        Self { header, payload, cuts: Cuts::behind(transport, payload.len(), gso_size) }
+        Self { header, payload, cuts: Cuts::behind(transport, payload.len(), gso_size), ends: None }
+    }
+
+    /// Makes the next part a whole packet at the beginning of `out`, its TCP checksum completed; returns its payload's place there, `None`
+    /// after the last.
+    ///
+    /// # Panics
+    /// If `out` is shorter than the packet.
+    pub fn next_packet_in(&mut self, out: &mut [u8]) -> Option<Range<usize>> {
+        let (header, rest) = out.split_at_mut(self.header.len());
+        header.copy_from_slice(self.header);
+        let place = self.cuts.next_into(header)?;
+        let len = place.len();
+        let sum = copy_and_sum(&self.payload[place], &mut rest[..len]);
+        self.ends.get_or_insert_with(|| Ends::of(header)).fill_for(header, len, sum);
+        Some(header.len()..header.len() + len)
     }
 
     /// Appends the next part's header to `out` and returns its payload; `None` after the last.
@@ -129,6 +145,13 @@ pub(crate) const FLAGS_AT: usize = 13;
 pub(crate) const FIN: u8 = 0x01;
 pub(crate) const PSH: u8 = 0x08;
 pub(crate) const CWR: u8 = 0x80;
+
+/// Changes a word of an IPv4 header, and the header checksum by as much (RFC 1624 §3): a wrong one stays wrong.
+fn put_in_ipv4(header: &mut [u8], at: usize, value: u16) {
+    let sum = u64::from(!get(header, 10)) + u64::from(!get(header, at)) + u64::from(value);
+    put(header, at, value);
+    put(header, 10, !fold(sum));
+}
 
 /// Recomputes the IPv4 header checksum.
 pub(crate) fn put_ipv4_checksum(header: &mut [u8]) {

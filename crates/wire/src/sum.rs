@@ -8,25 +8,59 @@
 /// Sums of pieces may be added, as long as every piece but the last has an even length.
 #[inline]
 pub fn ones_complement_sum(bytes: &[u8]) -> u16 {
-    // Halves of 64-bit words in two accumulators have room for the carries of 32 GiB. The low halves are what the high ones leave of
-    // the sum of whole words, which may wrap: so no word needs a mask, and the compiler vectorises the loop.
     let (words, tail) = bytes.as_chunks::<8>();
-    let (mut whole, mut high) = (0_u64, 0_u64);
-    for &word in words {
+    let mut halves = Halves::default();
+    words.iter().for_each(|&word| halves.add(word));
+    halves.sum(tail)
+}
+
+/// Copies `bytes` to `out`, which is as long, and returns their sum: once through the caches instead of twice.
+///
+/// # Panics
+/// If `out` has another length.
+#[inline]
+pub(crate) fn copy_and_sum(bytes: &[u8], out: &mut [u8]) -> u16 {
+    assert_eq!(bytes.len(), out.len(), "bytes, and room for them");
+    let ((words, tail), (to, rest)) = (bytes.as_chunks::<8>(), out.as_chunks_mut::<8>());
+    let mut halves = Halves::default();
+    for (&word, to) in words.iter().zip(to) {
+        *to = word;
+        halves.add(word);
+    }
+    rest.copy_from_slice(tail);
+    halves.sum(tail)
+}
+
+/// Halves of 64-bit words in two accumulators, which have room for the carries of 32 GiB. The low halves are what the high ones leave of
+/// the sum of whole words, which may wrap: so no word needs a mask, and the compiler vectorises the loop.
+#[derive(Clone, Copy, Default)]
+struct Halves {
+    whole: u64,
+    high: u64,
+}
+
+impl Halves {
+    #[inline(always)]
+    fn add(&mut self, word: [u8; 8]) {
         let word = u64::from_ne_bytes(word);
-        whole = whole.wrapping_add(word);
-        high += word >> 32;
+        self.whole = self.whole.wrapping_add(word);
+        self.high += word >> 32;
     }
-    let low = whole.wrapping_sub(high << 32);
-    // Of most headers four bytes are left, which need no loop.
-    let (half, tail) = tail.as_chunks::<4>();
-    let mut sum = low + high + half.first().map_or(0, |&half| u64::from(u32::from_ne_bytes(half)));
-    if !tail.is_empty() {
-        let mut last = [0; 4];
-        last[..tail.len()].copy_from_slice(tail);
-        sum += u64::from(u32::from_ne_bytes(last));
+
+    /// Returns the sum of the words and of less than a word behind them.
+    #[inline(always)]
+    fn sum(self, tail: &[u8]) -> u16 {
+        let low = self.whole.wrapping_sub(self.high << 32);
+        // Of most headers four bytes are left, which need no loop.
+        let (half, tail) = tail.as_chunks::<4>();
+        let mut sum = low + self.high + half.first().map_or(0, |&half| u64::from(u32::from_ne_bytes(half)));
+        if !tail.is_empty() {
+            let mut last = [0; 4];
+            last[..tail.len()].copy_from_slice(tail);
+            sum += u64::from(u32::from_ne_bytes(last));
+        }
+        u16::from_be(fold(sum))
     }
-    u16::from_be(fold(sum))
 }
 
 /// Folds a sum to 16 bits. The second step leaves at most `0x1fffe`, so the third produces no carry.
@@ -76,6 +110,8 @@ mod tests {
         #[test]
         fn the_sum_is_that_of_the_definition(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             prop_assert_eq!(ones_complement_sum(&bytes), plain_sum(&bytes));
+            let mut copy = vec![0; bytes.len()];
+            prop_assert_eq!((copy_and_sum(&bytes, &mut copy), copy), (plain_sum(&bytes), bytes));
         }
 
         #[test]

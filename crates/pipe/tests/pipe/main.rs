@@ -1,5 +1,6 @@
 //! Packets through pipes: whole streams, bounds, wakers, and ends that go away.
 
+mod outlet;
 #[path = "../two/mod.rs"]
 mod two;
 

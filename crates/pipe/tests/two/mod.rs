@@ -3,6 +3,7 @@
 use base::{Duration, Instant, Rng};
 use longhaul_pipe::{Batch, Gather, Next, Runner, RunnerConfig, Tunnel, pipe};
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Arc, Mutex};
 use tcp::config::GuardConfig;
 use tcp::{
     Config, Conn, DeviceCaps, RequestConfig, Segmentation, Stack, StackConfig, StackCx, TxChecksum, ValidConfig,
@@ -27,6 +28,8 @@ pub fn stack(address: IpAddr, segmentation: Segmentation) -> Stack {
 pub struct Side {
     pub runner: Runner,
     pub tunnel: Tunnel,
+    /// What an outlet has taken: it is older than what waits for the tunnel.
+    pub straight: Option<Arc<Mutex<Batch>>>,
     /// What has left, and what is on its way here.
     left: Batch,
     coming: Batch,
@@ -40,6 +43,7 @@ impl Side {
         Self {
             runner,
             tunnel,
+            straight: None,
             left: Batch::default(),
             coming: Batch::default(),
             gather: Gather::new(1_500),
@@ -143,6 +147,14 @@ impl Two {
 /// Moves what waits from one tunnel to the other, up to what fits; returns the number of packets.
 fn carry(from: &mut Side, to: &mut Side, is_plain: bool, mut is_lost: impl FnMut(&[u8]) -> bool) -> usize {
     if to.coming.is_empty() {
+        if let Some(straight) = &from.straight {
+            let mut straight = straight.lock().unwrap();
+            for packet in straight.packets() {
+                let copy = to.coming.push(packet.bytes());
+                (copy.gso_size, copy.checksum) = (packet.gso_size, packet.checksum);
+            }
+            straight.clear();
+        }
         from.tunnel.try_recv(&mut from.left, 64).expect("the stack is there");
         for packet in from.left.packets_mut() {
             let (gso_size, checksum) = (packet.gso_size, packet.checksum);
