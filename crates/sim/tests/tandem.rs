@@ -2,8 +2,8 @@
 
 use base::{Duration, Rate};
 use longhaul_sim::{
-    AuditSchedule, DatagramSpec, Direction, FlowSpec, Hops, Outcome, PerFlow, Scenario, SecondHop, Sends, Until, Watch,
-    Workload, run,
+    AuditSchedule, DatagramSpec, Device, Direction, FlowSpec, Hops, Outcome, Pause, PerFlow, Scenario, SecondHop,
+    Sends, Until, Watch, Workload, run,
 };
 use netem::{Buffer, FqCodel, PathSpec, QueueSpec};
 use tcp::Config;
@@ -67,6 +67,24 @@ fn constant_rates_behind_fair_queues_have_max_min_shares(rates: [u64; 2], kbit: 
         let got = flow.bins[10..].iter().sum::<u64>() * 8 * 1_200 / 1_172 / 30 / 1_000;
         assert!(got.abs_diff(expected) * 100 <= expected, "{got} kbit/s for {expected}: {flow:?}");
     }
+}
+
+/// Devices that take and deliver super-segments, and hosts that pause, stand at the ends of the whole way.
+#[test]
+fn hosts_are_as_on_a_way_with_one_bottleneck() {
+    let mut scenario = scenario([10_000, 8_000], 30);
+    scenario.flows =
+        [Hops::Both, Hops::First, Hops::Second].map(|hops| flow(hops, Workload::Bytes(2_000_000))).to_vec();
+    scenario.audit = AuditSchedule::EveryStep;
+    (scenario.client_device, scenario.server_device) = (Device::SUPER_SEGMENTS, Device::SUPER_SEGMENTS);
+    let pause = |ms| Pause { from: Duration::from_millis(ms), length: Duration::from_millis(300) };
+    scenario.client_pauses = vec![pause(500)];
+    scenario.server_pauses = vec![pause(1_500)];
+    let outcome = finish(&scenario);
+    assert!(outcome.flows.iter().all(longhaul_sim::FlowOutcome::is_complete), "{:?}", outcome.flows);
+    let unpaused = Scenario { client_pauses: Vec::new(), server_pauses: Vec::new(), ..scenario };
+    let ended = |outcome: &Outcome| outcome.flows.iter().map(|flow| flow.last_read).max();
+    assert!(ended(&outcome) > ended(&finish(&unpaused)), "pauses take time");
 }
 
 #[test]

@@ -42,11 +42,7 @@ fn pauses(point: &Point, spec: Option<PauseSpec>, seed: u64, label: &str) -> Vec
 /// `sent`: a pause beyond what the bottleneck's queue can bridge leaves the link idle, until the transfer is over. Before the transfer,
 /// which begins at `began`, there is nothing to bridge.
 pub(crate) fn removed(pauses: &[Pause], point: &Point, began: Duration, sent: Duration) -> Duration {
-    let bridged = match point.buffer() {
-        Buffer::Bytes(bytes) => point.rate.time_for(bytes),
-        Buffer::Packets(packets) => point.rate.time_for(u64::from(packets) * IDEAL_PACKET),
-        Buffer::Unlimited => return Duration::ZERO,
-    };
+    let Some(bridged) = bridged(point) else { return Duration::ZERO };
     pauses.iter().fold(Duration::ZERO, |removed, pause| {
         let ends = pause.from + pause.length;
         if pause.from < began {
@@ -57,6 +53,20 @@ pub(crate) fn removed(pauses: &[Pause], point: &Point, began: Duration, sent: Du
             removed
         }
     })
+}
+
+/// Returns for how long a full queue keeps the bottleneck busy, of two the tighter one; `None` for ever.
+fn bridged(point: &Point) -> Option<Duration> {
+    let second = point.life.second;
+    let (rate, buffer) = match second.rate.filter(|&rate| rate < point.rate) {
+        Some(rate) => (rate, second.room(rate, point.usual_rtt() + second.rtt)),
+        None => (point.rate, point.buffer()),
+    };
+    match buffer {
+        Buffer::Bytes(bytes) => Some(rate.time_for(bytes)),
+        Buffer::Packets(packets) => Some(rate.time_for(u64::from(packets) * IDEAL_PACKET)),
+        Buffer::Unlimited => None,
+    }
 }
 
 /// Returns the arm's TCP, with what the sending host remembers of the path.
@@ -79,14 +89,16 @@ mod tests {
     use test_case::test_case;
 
     /// At 12 Mbit/s a queue of 30 kB lasts for 20 ms.
-    #[test_case(100, 50 => 30; "what the queue does not bridge")]
-    #[test_case(100, 15 => 0; "what it bridges")]
-    #[test_case(960, 50 => 0; "after the end")]
-    #[test_case(20, 50 => 40; "a pause in which the flow begins")]
-    #[test_case(10, 20 => 0; "one that is over before")]
-    fn removed_ms(from: u64, length: u64) -> u64 {
+    #[test_case(&[], 100, 50 => 30; "what the queue does not bridge")]
+    #[test_case(&[], 100, 15 => 0; "what it bridges")]
+    #[test_case(&[], 960, 50 => 0; "after the end")]
+    #[test_case(&[], 20, 50 => 40; "a pause in which the flow begins")]
+    #[test_case(&[], 10, 20 => 0; "one that is over before")]
+    #[test_case(&[("path.second.rate", "6Mbit"), ("path.second.buffer", "30000B")], 100, 50 => 10; "a tighter bottleneck's queue")]
+    #[test_case(&[("path.second.rate", "24Mbit"), ("path.second.buffer", "30000B")], 100, 50 => 30; "not a wider one's")]
+    fn removed_ms(more: &[(&str, &str)], from: u64, length: u64) -> u64 {
         let mut point = Point::default();
-        for (key, value) in [("path.rate", "12Mbit"), ("path.buffer", "30000B")] {
+        for (key, value) in [("path.rate", "12Mbit"), ("path.buffer", "30000B")].iter().chain(more) {
             Key::find(key).unwrap().set(&mut point, value).unwrap();
         }
         let ms = Duration::from_millis;

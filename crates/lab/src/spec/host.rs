@@ -50,11 +50,6 @@ pub struct Receiver {
 const MOST_PAUSES: u64 = 1_000;
 
 impl Hosts {
-    /// Returns whether both hosts are ideal.
-    pub fn is_ideal(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Returns whether a device merges what it delivers.
     pub(crate) fn merges(&self) -> bool {
         self.offload || !self.sender_merge.is_zero() || !self.receiver_merge.is_zero()

@@ -189,10 +189,6 @@ impl Point {
             let problem = format!("flows of `{group}` cross one of two bottlenecks, and there is one");
             return Err(Refusal::of_value(problem, "set `path.second.rate`, or take out `hops`"));
         }
-        if with && !self.hosts.is_ideal() {
-            let problem = "hosts are not ideal on a path with two bottlenecks";
-            return Err(Refusal::of_value(problem, "set `path.second.rate` or the keys of `host` to none"));
-        }
         if with && self.startup == Figure::Measured {
             let problem = "starts are measured at one bottleneck, and there are two";
             return Err(Refusal::of_value(problem, "set `path.second.rate` or `flow.startup` to none"));

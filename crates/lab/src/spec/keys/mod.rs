@@ -323,7 +323,6 @@ mod tests {
     #[test_case(&[("path.model", "leo"), ("path.changes", "1s rtt=10ms")], "a model and a schedule set the round-trip time")]
     #[test_case(&[("path.second.rtt", "9ms")], "a delay, a buffer or a queue, and no rate")]
     #[test_case(&[("flow.company", "arm hops=second")], "`arm x1 hops=second` cross one of two bottlenecks, and there is one")]
-    #[test_case(&[("path.second.rate", "1Mbit"), ("host.offload", "on")], "hosts are not ideal on a path with two bottlenecks")]
     #[test_case(&[("path.second.rate", "1Mbit"), ("flow.startup", "measured")], "starts are measured at one bottleneck")]
     #[test_case(&[("path.model", "wifi"), ("path.release", "1ms")], "groups of the model and of the path")]
     fn what_does_not_fit_together_is_refused(settings: &[(&str, &str)], problem: &str) {
