@@ -55,7 +55,7 @@ pub(crate) fn removed(pauses: &[Pause], point: &Point, began: Duration, sent: Du
     })
 }
 
-/// Returns for how long a full queue keeps the bottleneck busy, of two the tighter one; `None` for ever.
+/// Returns for how long a full queue keeps the bottleneck busy, of two the tighter one; `None` without limit.
 fn bridged(point: &Point) -> Option<Duration> {
     let second = point.life.second;
     let (rate, buffer) = match second.rate.filter(|&rate| rate < point.rate) {
