@@ -25,8 +25,8 @@ cargo xtask web [--check]
     browser.
 cargo xtask python
     Builds the package for Python as a wheel, installs it below target/python, and runs its tests there.
-cargo xtask guide
-    Runs the commands of the guide as they are shown, slow ones too, and compares what they print. Needs root; takes long; outside
+cargo xtask guide [PAGE...]
+    Runs the commands of the guide, or of these pages, as they are shown, slow ones too, and compares what they print. Needs root; takes long; outside
     CI.
 cargo xtask bench
     Counts instructions: of headers, whole simulated transfers, traces and captures, and of an unobserved transfer with and without
@@ -79,8 +79,8 @@ pub enum Command {
     Web(DocsMode),
     /// Build the package for Python and run its tests.
     Python,
-    /// Run the commands of the guide as they are shown.
-    Guide,
+    /// Run the commands of the guide as they are shown: of these pages, or of all.
+    Guide(Vec<String>),
     /// Count instructions.
     Bench,
     /// Count instructions of this tree and of another commit.
@@ -142,12 +142,12 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
         "mutants" => mutants(flags).map(Command::Mutants),
         "attacks" if flags.is_empty() => Ok(Command::Attacks),
         "python" if flags.is_empty() => Ok(Command::Python),
-        "guide" if flags.is_empty() => Ok(Command::Guide),
+        "guide" => Ok(Command::Guide(flags.to_vec())),
         "advisories" if flags.is_empty() => Ok(Command::Advisories),
         "miri" if flags.is_empty() => Ok(Command::Miri),
         "negations" if flags.is_empty() => Ok(Command::Negations),
         "snapshots" if flags.is_empty() => Ok(Command::Snapshots),
-        "advisories" | "attacks" | "guide" | "miri" | "negations" | "python" | "snapshots" => {
+        "advisories" | "attacks" | "miri" | "negations" | "python" | "snapshots" => {
             Err(format!("`{command}` takes no arguments, not `{}`", flags.join(" ")))
         }
         "variants" => variants(flags).map(Command::Variants),
@@ -307,6 +307,6 @@ mod tests {
         assert!(parsed("stamp --page").unwrap_err().contains("--page with files, not `--page`"));
         assert!(parsed("miri all").unwrap_err().contains("`miri` takes no arguments, not `all`"));
         assert!(parsed("python now").unwrap_err().contains("`python` takes no arguments, not `now`"));
-        assert!(parsed("guide now").unwrap_err().contains("`guide` takes no arguments, not `now`"));
+        assert_eq!(parsed("guide tuning.md"), Ok(Command::Guide(vec!["tuning.md".to_owned()])));
     }
 }

@@ -3,9 +3,9 @@
 use crate::needs;
 use crate::runner::{Outcome, cargo, run};
 
-/// Runs every page, one after the other, in a release build.
-pub fn whole() -> Outcome {
+/// Runs these pages, or all, one after the other, in a release build.
+pub fn whole(pages: &[String]) -> Outcome {
     needs::provide()?;
     let test = ["test", "--release", "--package", "longhaul-cli", "--test", "guide", "--", "--nocapture"];
-    run(cargo(&test).env("LONGHAUL_GUIDE", "whole"))
+    run(cargo(&test).env("LONGHAUL_GUIDE", "whole").env("LONGHAUL_PAGES", pages.join(",")))
 }

@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         Ok(Command::Compliance(mode)) => runner::finish(compliance::run(mode, tool::WhenAbsent::Install)),
         Ok(Command::Web(mode)) => runner::finish(web::build_or_check(mode)),
         Ok(Command::Python) => runner::finish(python::test()),
-        Ok(Command::Guide) => runner::finish(guide::whole()),
+        Ok(Command::Guide(pages)) => runner::finish(guide::whole(&pages)),
         Ok(Command::Attacks) => runner::finish(attacks::run()),
         Ok(Command::Bench) => runner::finish(bench::run()),
         Ok(Command::BenchAgainst(against)) => runner::finish(against::compare(&against)),

@@ -54,6 +54,7 @@ const FROM_SOURCE: &str = "cargo run --release -- ";
 fn the_commands_of_the_guide_print_what_it_shows() {
     let pages = pages();
     assert!(pages.len() > 10, "the guide has {} pages", pages.len());
+    let pages = chosen(pages);
     let whole = std::env::var("LONGHAUL_GUIDE").is_ok_and(|what| what == "whole");
     let complaints: Vec<String> = thread::scope(|scope| {
         let start = |path: &PathBuf| {
@@ -76,6 +77,19 @@ fn pages() -> Vec<PathBuf> {
     let guide = fs::read_dir(root.join("docs/guide")).expect("there is a guide");
     let mut pages: Vec<PathBuf> = guide.map(|entry| entry.expect("it can be read").path()).collect();
     pages.extend(["README.md", "docs/answers.md"].map(|page| root.join(page)));
+    pages.sort();
+    pages
+}
+
+/// Leaves only the pages that `LONGHAUL_PAGES` names, if it names any.
+fn chosen(mut pages: Vec<PathBuf>) -> Vec<PathBuf> {
+    let names = std::env::var("LONGHAUL_PAGES").unwrap_or_default();
+    let names: Vec<&str> = names.split(',').filter(|name| !name.is_empty()).collect();
+    let is_named = |path: &PathBuf, name: &str| path.file_name().is_some_and(|file| file == name);
+    if let Some(unknown) = names.iter().find(|name| !pages.iter().any(|path| is_named(path, name))) {
+        panic!("`{unknown}` is no page of the guide; `docs/guide` has its pages");
+    }
+    pages.retain(|path| names.is_empty() || names.iter().any(|name| is_named(path, name)));
     pages
 }
 
@@ -120,6 +134,8 @@ impl Session {
         let ended: Vec<String> = self.services.drain(..).filter_map(Service::end).collect();
         self.complaints.extend(ended.into_iter().map(|what| format!("{}: {what}", self.name)));
         println!("{}: {:.1} s", self.name, began.elapsed().as_secs_f64());
+        // All pages as they are shown take hours.
+        self.complaints.iter().filter(|_| self.whole).for_each(|complaint| println!("{complaint}\n"));
         self.complaints
     }
 
