@@ -1,7 +1,7 @@
 //! Frames that a TUN device takes straight out of the stack.
 
 use longhaul_tokio::Outlet;
-use net::{Frame, Tun};
+use net::Tun;
 use std::io;
 use std::sync::Arc;
 use tcp::{ChecksumState, Payload, TxFrame};
@@ -45,7 +45,7 @@ impl Outlet for Straight {
         let TxFrame { header, gso_size, checksum, .. } = *frame;
         if self.tun.front() == 0 && checksum != ChecksumState::InHeader {
             self.cut(frame, payload, left);
-        } else if written(|| self.tun.transmit_frame(&Frame { header, payload, gso_size, checksum })).is_err() {
+        } else if written(|| self.tun.transmit_pieces(header, payload, gso_size, checksum)).is_err() {
             left(*frame);
         }
     }

@@ -249,18 +249,25 @@ impl Tun {
         self.device.send(buf).map(drop)
     }
 
-    /// Writes a frame as [`Device::transmit`] does.
+    /// Writes a packet whose header and payload lie in two places, as [`Device::transmit`] does.
     ///
     /// # Errors
     /// As for [`Device::transmit`].
-    pub fn transmit_frame(&self, frame: &Frame<'_>) -> io::Result<()> {
-        let (header, payload) = (IoSlice::new(frame.header), IoSlice::new(frame.payload));
+    pub fn transmit_pieces(
+        &self,
+        header: &[u8],
+        payload: &[u8],
+        gso_size: Option<u16>,
+        checksum: ChecksumState,
+    ) -> io::Result<()> {
+        let pieces = [IoSlice::new(header), IoSlice::new(payload)];
         match self.offload {
             Offload::On => {
-                let virtio = offload::virtio_header(frame);
+                let virtio = offload::virtio_header(&Frame { header, payload, gso_size, checksum });
+                let [header, payload] = pieces;
                 self.device.send_vectored(&[IoSlice::new(&virtio), header, payload])?
             }
-            Offload::Off => self.device.send_vectored(&[header, payload])?,
+            Offload::Off => self.device.send_vectored(&pieces)?,
         };
         Ok(())
     }
@@ -366,7 +373,8 @@ impl Device for Tun {
     }
 
     fn transmit(&mut self, frame: &Frame<'_>) -> io::Result<()> {
-        self.transmit_frame(frame)
+        let &Frame { header, payload, gso_size, checksum } = frame;
+        self.transmit_pieces(header, payload, gso_size, checksum)
     }
 }
 
