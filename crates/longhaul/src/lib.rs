@@ -23,7 +23,7 @@
 #![forbid(unsafe_code)]
 
 #[cfg(all(feature = "tun", target_os = "linux"))]
-mod straight;
+mod outlet;
 #[cfg(all(feature = "tun", target_os = "linux"))]
 pub mod tun;
 

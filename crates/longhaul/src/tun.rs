@@ -5,7 +5,7 @@
 
 pub use net::{Cidr, Offload, Tun, TunConfig, TunError};
 
-use crate::straight::Straight;
+use crate::outlet::TunOutlet;
 use longhaul_tokio::device::watch;
 use longhaul_tokio::{Batch, Closed, Gather, Packet, Packets};
 use net::Device as _;
@@ -44,8 +44,8 @@ pub async fn run(tun: Tun, packets: Packets) -> io::Result<()> {
     let gather = (tun.front() == 0).then(|| Gather::new(tun.caps().mtu));
     let inlet = Inlet { reads_into: came.spare(LONGEST), came, gather };
     let tun = Arc::new(tun);
-    packets.set_outlet(Box::new(Straight::new(tun.clone())));
-    let mut mover = Mover { tun, ready, packets, inlet, outlet: Leaving::default() };
+    packets.set_outlet(Box::new(TunOutlet::new(tun.clone())));
+    let mut mover = Mover { tun, ready, packets, inlet, outlet: Queued::default() };
     poll_fn(|cx| mover.poll(cx)).await
 }
 
@@ -54,7 +54,7 @@ struct Mover {
     ready: AsyncFd<OwnedFd>,
     packets: Packets,
     inlet: Inlet,
-    outlet: Leaving,
+    outlet: Queued,
 }
 
 /// Packets on their way in.
@@ -69,7 +69,7 @@ struct Inlet {
 
 /// Packets on their way out, which the device did not take straight from the stack.
 #[derive(Default)]
-struct Leaving {
+struct Queued {
     /// From the stack; the first `written` are with the device.
     leaves: Batch,
     written: usize,
@@ -177,7 +177,7 @@ impl Mover {
     }
 }
 
-impl Leaving {
+impl Queued {
     /// Writes the next packet. If that fails, a later call writes what the device did not take.
     fn write(&mut self, tun: &Tun) -> io::Result<()> {
         let packet = &mut self.leaves.packets_mut()[self.written];

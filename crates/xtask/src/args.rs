@@ -26,8 +26,8 @@ cargo xtask web [--check]
 cargo xtask python
     Builds the package for Python as a wheel, installs it below target/python, and runs its tests there.
 cargo xtask guide [PAGE...]
-    Runs the commands of the guide, or of these pages, as they are shown, slow ones too, and compares what they print. Needs root; takes long; outside
-    CI.
+    Runs the commands of the guide, or of these pages, as they are shown, slow ones too, and compares what they print. Needs root;
+    takes long; outside CI.
 cargo xtask bench
     Counts instructions: of headers, whole simulated transfers, traces and captures, and of an unobserved transfer with and without
     the code of events, which may not differ. Installs valgrind (apt, as root) and gungraun-runner (a minute or two, once).

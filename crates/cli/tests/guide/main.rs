@@ -87,7 +87,7 @@ fn chosen(mut pages: Vec<PathBuf>) -> Vec<PathBuf> {
     let names: Vec<&str> = names.split(',').filter(|name| !name.is_empty()).collect();
     let is_named = |path: &PathBuf, name: &str| path.file_name().is_some_and(|file| file == name);
     if let Some(unknown) = names.iter().find(|name| !pages.iter().any(|path| is_named(path, name))) {
-        panic!("`{unknown}` is no page of the guide; `docs/guide` has its pages");
+        panic!("the guide has no page `{unknown}`; name README.md, answers.md or a file of docs/guide");
     }
     pages.retain(|path| names.is_empty() || names.iter().any(|name| is_named(path, name)));
     pages

@@ -190,9 +190,7 @@ impl HalfUsed {
             self.max_pipe = 0;
         }
         // Serial numbers compare within half the circle: an old mark must not reappear as a future one after a wrap.
-        if una.distance_from(self.limited_at) < 1 << 31 && una.distance_from(self.limited_at) > 1 << 30 {
-            self.limited_at = una - 1;
-        }
+        self.limited_at = self.limited_at.max(una - 1);
         limited
     }
     fn periods_unused(&mut self, now: Instant) -> u32 {

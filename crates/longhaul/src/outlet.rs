@@ -10,15 +10,16 @@ use wire::Parts;
 /// Writes frames from where the stack keeps their bytes. For a device without super-segments it cuts them first, and completes the
 /// packets.
 #[derive(Debug)]
-pub(crate) struct Straight {
+pub(crate) struct TunOutlet {
     tun: Arc<Tun>,
-    /// The packet that is written.
+    /// The packet that is written; empty for a device with super-segments, which needs no copy.
     packet: Vec<u8>,
 }
 
-impl Straight {
+impl TunOutlet {
     pub fn new(tun: Arc<Tun>) -> Self {
-        Self { tun, packet: vec![0; u16::MAX.into()] }
+        let packet = if tun.front() == 0 { vec![0; u16::MAX.into()] } else { Vec::new() };
+        Self { tun, packet }
     }
 
     /// Writes packet by packet, up to the first that the device does not take.
@@ -39,7 +40,7 @@ impl Straight {
 }
 
 /// What the device does not take for whatever reason goes the usual way, on which the reason is met again.
-impl Outlet for Straight {
+impl Outlet for TunOutlet {
     fn put(&mut self, frame: &TxFrame<'_>, left: &mut dyn FnMut(TxFrame<'_>)) {
         let Payload::Bytes(payload) = frame.payload else { return left(*frame) };
         let TxFrame { header, gso_size, checksum, .. } = *frame;
